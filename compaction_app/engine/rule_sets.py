@@ -1,0 +1,26 @@
+"""The rule sets: which version's constants and variants apply.
+
+A rule set bundles one record per rule family. The record's class and its versions stand in the module
+of the rule (constants live once, with their spec section); this module only says which version uses
+which. Nothing else in the code asks for a version.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """Constants and rule variants of one runtime version."""
+
+    id: str
+    runtime_version: str
+
+
+OPENCLAW_2026_3 = RuleSet(id="openclaw-2026.3", runtime_version="2026.3.13")
+OPENCLAW_2026_4_20 = RuleSet(id="openclaw-2026.4.20", runtime_version="2026.4.20")
+OPENCLAW_2026_5_28 = RuleSet(id="openclaw-2026.5.28", runtime_version="2026.5.28")
+
+RULE_SETS = {rules.id: rules for rules in (OPENCLAW_2026_3, OPENCLAW_2026_4_20, OPENCLAW_2026_5_28)}
+DEFAULT_RULE_SET = OPENCLAW_2026_5_28
