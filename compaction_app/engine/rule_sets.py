@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sessions_app.usage import USAGE_2026_4_20, USAGE_2026_5_28, UsageRules
 from sessions_app.tokens import loop_chars, message_tokens
+from sessions_app.usage import USAGE_2026_4_20, USAGE_2026_5_28, UsageRules
 
 
 @dataclass(frozen=True, slots=True)
