@@ -5,13 +5,13 @@ Django counts form fields only, and reads a whole upload to disk before a view s
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-Message = MutableMapping[str, Any]
+Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 
 
 class TooLarge(Exception):
@@ -21,7 +21,7 @@ class TooLarge(Exception):
 def limit_body(application: Application, limit: int) -> Application:
     """An ASGI application that answers 413 to bodies of more than ``limit`` bytes."""
 
-    async def limited(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def limited(scope: dict[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await application(scope, receive, send)
         if announced(scope) > limit:
@@ -50,7 +50,7 @@ def limit_body(application: Application, limit: int) -> Application:
     return limited
 
 
-def announced(scope: MutableMapping[str, Any]) -> int:
+def announced(scope: dict[str, Any]) -> int:
     """The length that the client gave, 0 if it gave none or nonsense."""
     value: bytes = dict(scope["headers"]).get(b"content-length", b"0")
     return int(value) if value.isdigit() else 0

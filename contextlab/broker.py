@@ -40,17 +40,18 @@ def create(folder: Path) -> None:
 class Channel(filesystem.Channel):
     """A channel whose messages are never seen half written and never taken twice."""
 
-    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:
+    # The transport and its base name the second parameter differently.
+    def _put(self, queue: str, payload: Any, **_: Any) -> None:  # type: ignore[override]
         folder = Path(self.data_folder_out)
         name = f"{time.time_ns():020}_{uuid.uuid4()}"
         unfinished = folder / f"{name}.writing"
-        unfinished.write_text(dumps(payload), encoding="utf-8")
+        unfinished.write_text(dumps(payload), encoding="utf-8")  # type: ignore[no-untyped-call]
         unfinished.rename(folder / f"{name}.{queue}.msg")
 
-    def _get(self, queue: str) -> Any:
+    def _get(self, queue: str, timeout: float | None = None) -> Any:
         folder = Path(self.data_folder_in)
-        suffix = f".{queue}.msg"
-        for name in sorted(n for n in os.listdir(folder) if n.partition(".")[2] == suffix[1:]):
+        waiting = (n for n in os.listdir(folder) if n.partition(".")[2] == f"{queue}.msg")
+        for name in sorted(waiting):
             taken = folder / f"{name}.taken"
             try:
                 (folder / name).rename(taken)
@@ -58,7 +59,7 @@ class Channel(filesystem.Channel):
                 continue  # another worker was faster
             payload = taken.read_text(encoding="utf-8")
             taken.unlink()
-            return loads(payload)
+            return loads(payload)  # type: ignore[no-untyped-call]
         raise Empty
 
 

@@ -23,17 +23,17 @@ class WorkerHeartbeat(models.Model):
     def __str__(self) -> str:
         return f"{self.name}, seen {self.seen_at:%Y-%m-%d %H:%M:%S}"
 
-    @classmethod
-    def record(cls, name: str) -> None:
+    @staticmethod
+    def record(name: str) -> None:
         """This worker is alive now; workers not seen for a day are forgotten."""
         now = timezone.now()
-        cls.objects.bulk_create(
-            [cls(name=name, seen_at=now)],
+        WorkerHeartbeat.objects.bulk_create(
+            [WorkerHeartbeat(name=name, seen_at=now)],
             update_conflicts=True,
             unique_fields=["name"],
             update_fields=["seen_at"],
         )
-        cls.objects.filter(seen_at__lt=now - cls.FORGOTTEN).delete()
+        WorkerHeartbeat.objects.filter(seen_at__lt=now - WorkerHeartbeat.FORGOTTEN).delete()
 
 
 class LoginLink(models.Model):

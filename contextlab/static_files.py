@@ -15,7 +15,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
-class HashedFiles(CompressedManifestStaticFilesStorage):
+class HashedFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # no types
     """Names with the content's hash; plain names as long as nothing was collected (in tests)."""
 
     manifest_strict = False
@@ -24,7 +24,7 @@ class HashedFiles(CompressedManifestStaticFilesStorage):
         return super().stored_name(name) if self.hashed_files else name
 
 
-class StaticFiles(WhiteNoiseMiddleware):
+class StaticFiles(WhiteNoiseMiddleware):  # type: ignore[misc]  # no types
     """WhiteNoise in an asynchronous server.
 
     WhiteNoise is synchronous only and answers with a stream, which Django would read whole in a
@@ -36,11 +36,12 @@ class StaticFiles(WhiteNoiseMiddleware):
 
     def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
         super().__init__(get_response)
-        if iscoroutinefunction(get_response):
+        self.is_async = iscoroutinefunction(get_response)
+        if self.is_async:
             markcoroutinefunction(self)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        if iscoroutinefunction(self):
+        if self.is_async:
             return self.answer(request)
         answer: HttpResponseBase = super().__call__(request)
         return answer
