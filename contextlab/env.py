@@ -106,7 +106,7 @@ def _value(name: str) -> str:
 
 def _kept_secret(name: str, path: Path) -> str:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
             _write_once(path, secrets.token_urlsafe(50))
         return path.read_text(encoding="ascii")

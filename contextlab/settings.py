@@ -85,7 +85,7 @@ if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {"visibility_timeout": JOB_SECONDS * 2}
 else:
-    CELERY_BROKER_URL = "filesystem://"
+    CELERY_BROKER_URL = "filesystem://localhost//"
     CELERY_BROKER_TRANSPORT = "contextlab.broker:Transport"
     CELERY_BROKER_TRANSPORT_OPTIONS = broker.options(CELERY_BROKER_FOLDER)
     # Every worker would leave a control queue of files behind.
@@ -180,6 +180,7 @@ STATIC_ROOT = env_path(
     shown="DATA_DIR/static",
     help="Folder of the collected static files.",
 )
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -25,6 +25,8 @@ WEB = (
     *("--timeout-graceful-shutdown", "3", "--log-level", "warning"),
 )
 WORKER = (
+    # Celery warns of root in six lines at each start; with JSON messages nothing depends on it.
+    *("-W", "ignore:You're running the worker with superuser"),
     *("-m", "celery", "--quiet", "-A", "contextlab", "worker", "--beat", "-n", "worker@%h"),
     *("--without-gossip", "--without-mingle", "--without-heartbeat"),
 )
@@ -35,7 +37,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         refuse_taken_port(settings.HOST, settings.PORT)
-        settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+        settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
         with only_one(settings.DATA_DIR / "up.lock"):
             self.prepare()
             commands = {
