@@ -103,7 +103,9 @@ CELERY_TASK_SOFT_TIME_LIMIT = JOB_SECONDS
 CELERY_TASK_TIME_LIMIT = JOB_SECONDS + 30
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
-CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    "sweep jobs": {"task": "sessions_app.tasks.sweep_jobs", "schedule": 30.0},
+}
 
 # Token counts
 TIKTOKEN_CACHE_DIR = env_path(
