@@ -20,13 +20,13 @@ def pack(raw: bytes) -> bytes:
     return packed if len(packed) < len(raw) else raw
 
 
-def unpack(stored: bytes) -> bytes:
+def unpack(stored: bytes | memoryview) -> bytes:
     """The bytes that ``pack`` was given; a JSON record never begins with zstd's magic number."""
     stored = bytes(stored)
     return zstandard.decompress(stored) if stored.startswith(_MAGIC) else stored
 
 
-def record_of(stored: bytes) -> dict[str, Any]:
+def record_of(stored: bytes | memoryview) -> dict[str, Any]:
     """The record itself."""
     raw = unpack(stored)
     try:

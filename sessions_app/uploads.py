@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 from uuid import uuid4
 
 from django.conf import settings
@@ -21,7 +21,7 @@ AT_ONCE_BYTES = 1 << 20
 """Up to this size the answer to the upload is the imported session."""
 
 
-def receive(team: Team, files: Sequence[UploadedFile]) -> list[FileReport] | Job:
+def receive(team: Team, files: Sequence[UploadedFile[Any]]) -> list[FileReport] | Job:
     """Import the files now, or keep them and queue a job when they are large."""
     total = sum(file.size or 0 for file in files)
     if total <= AT_ONCE_BYTES:
@@ -62,7 +62,7 @@ def uploads_folder() -> Path:
     return Path(settings.DATA_DIR) / "uploads"
 
 
-def _in_memory(file: UploadedFile) -> Source:
+def _in_memory(file: UploadedFile[Any]) -> Source:
     data = file.read()
     return Source(_name(file), len(data), lambda: BytesIO(data))
 
@@ -71,6 +71,6 @@ def _kept(path: Path, name: str) -> Source:
     return Source(name, path.stat().st_size, lambda: cast(BinaryIO, path.open("rb")))
 
 
-def _name(file: UploadedFile) -> str:
+def _name(file: UploadedFile[Any]) -> str:
     """The name without any folder that a client may have put in front."""
     return PurePosixPath((file.name or "").replace("\\", "/")).name or "upload"
