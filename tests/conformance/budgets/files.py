@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
 from sessions_app import usage as usages
+from sessions_app.json_lines import parse_json_lines
+from sessions_app.session_context import llm_messages, session_context
+from sessions_app.transcript_loading import (
+    IdSource,
+    LoadedTranscript,
+    latest_compaction,
+    load_loose,
+    load_strict,
+)
 from sessions_app.usage import Usage
 from tests.conformance.budgets.protocol import present
 
@@ -53,7 +64,61 @@ def accumulate(args: Args, rules: RuleSet) -> Any:
     return {"total": encode_usage(summed.total), "last": encode_usage(summed.last)}
 
 
+def numbered_ids() -> IdSource:
+    numbers = count()
+    return lambda: f"#{next(numbers)}"
+
+
+def loaded(load: Callable[..., LoadedTranscript], args: Args) -> LoadedTranscript:
+    lines = [line if isinstance(line, str) else json.dumps(line) for line in args["lines"]]
+    transcript = load(parse_json_lines("\n".join(lines)), numbered_ids())
+    return transcript.at(args["branchFrom"]) if "branchFrom" in args else transcript
+
+
+def encode_transcript(transcript: LoadedTranscript) -> dict[str, Any]:
+    context = session_context(transcript)
+    leaf = transcript.leaf_id
+    return {
+        "leaf": "#generated" if str(leaf).startswith("#") else leaf,
+        "entries": [encode_entry(entry) for entry in transcript.entries],
+        "branch": [entry.get("id") for entry in transcript.branch()],
+        "thinkingLevel": context.thinking_level,
+        "model": context.model
+        and present(provider=context.model.provider, modelId=context.model.model_id),
+        "messages": context.messages,
+        "llm": llm_messages(context.messages),
+    }
+
+
+def encode_entry(entry: Any) -> dict[str, Any]:
+    keys = ("type", "id", "parentId") if isinstance(entry, dict) else ()
+    return {key: entry[key] for key in keys if key in entry}
+
+
+def build(args: Args, rules: RuleSet) -> Any:
+    return encode_transcript(loaded(load_loose, args))
+
+
+def build_strict(args: Args, rules: RuleSet) -> Any:
+    transcript = loaded(load_strict, args)
+    header = transcript.header
+    return {
+        **encode_transcript(transcript),
+        "migrated": transcript.migrated,
+        "header": header and {key: header[key] for key in ("version",) if key in header},
+    }
+
+
+def parse(args: Args, rules: RuleSet) -> Any:
+    entries = parse_json_lines(args["content"])
+    compaction = latest_compaction(entries)
+    return {"entries": entries, "latestCompaction": compaction and compaction.get("id")}
+
+
 FUNCTIONS: dict[str, Callable[[Args, RuleSet], Any]] = {
+    "transcript.build": build,
+    "transcript.buildStrict": build_strict,
+    "transcript.parse": parse,
     "usage.normalize": normalize,
     "usage.derive": derive,
     "usage.accumulate": accumulate,
