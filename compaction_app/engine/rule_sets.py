@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sessions_app.usage import USAGE_2026_4_20, USAGE_2026_5_28, UsageRules
+from sessions_app.tokens import loop_chars, message_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,22 +20,30 @@ class RuleSet:
     id: str
     runtime_version: str
     usage: UsageRules
+    message_tokens: message_tokens.MessageTokenRules
+    loop_chars: loop_chars.LoopCharRules
 
 
 OPENCLAW_2026_3 = RuleSet(
     id="openclaw-2026.3",
     runtime_version="2026.3.13",
     usage=USAGE_2026_4_20,
+    message_tokens=message_tokens.OPENCLAW_2026_3,
+    loop_chars=loop_chars.OPENCLAW_2026_3,
 )
 OPENCLAW_2026_4_20 = RuleSet(
     id="openclaw-2026.4.20",
     runtime_version="2026.4.20",
     usage=USAGE_2026_4_20,
+    message_tokens=message_tokens.OPENCLAW_2026_4_20,
+    loop_chars=loop_chars.OPENCLAW_2026_4_20,
 )
 OPENCLAW_2026_5_28 = RuleSet(
     id="openclaw-2026.5.28",
     runtime_version="2026.5.28",
     usage=USAGE_2026_5_28,
+    message_tokens=message_tokens.OPENCLAW_2026_5_28,
+    loop_chars=loop_chars.OPENCLAW_2026_5_28,
 )
 
 RULE_SETS = {rules.id: rules for rules in (OPENCLAW_2026_3, OPENCLAW_2026_4_20, OPENCLAW_2026_5_28)}

@@ -10,6 +10,10 @@ from tests.conformance.budgets import files, protocol
 
 FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     **files.FUNCTIONS,
+from tests.conformance.budgets import estimates, protocol
+
+FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
+    **estimates.FUNCTIONS,
 }
 
 
