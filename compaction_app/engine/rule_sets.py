@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sessions_app.usage import USAGE_2026_4_20, USAGE_2026_5_28, UsageRules
+from sessions_app.session_index import INDEX_2026_4_20, INDEX_2026_5_28, IndexRules
 from sessions_app.tokens import loop_chars, message_tokens
+from sessions_app.usage import USAGE_2026_4_20, USAGE_2026_5_28, UsageRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,7 @@ class RuleSet:
     id: str
     runtime_version: str
     usage: UsageRules
+    session_index: IndexRules
     message_tokens: message_tokens.MessageTokenRules
     loop_chars: loop_chars.LoopCharRules
 
@@ -28,6 +30,7 @@ OPENCLAW_2026_3 = RuleSet(
     id="openclaw-2026.3",
     runtime_version="2026.3.13",
     usage=USAGE_2026_4_20,
+    session_index=INDEX_2026_4_20,
     message_tokens=message_tokens.OPENCLAW_2026_3,
     loop_chars=loop_chars.OPENCLAW_2026_3,
 )
@@ -35,6 +38,7 @@ OPENCLAW_2026_4_20 = RuleSet(
     id="openclaw-2026.4.20",
     runtime_version="2026.4.20",
     usage=USAGE_2026_4_20,
+    session_index=INDEX_2026_4_20,
     message_tokens=message_tokens.OPENCLAW_2026_4_20,
     loop_chars=loop_chars.OPENCLAW_2026_4_20,
 )
@@ -42,6 +46,7 @@ OPENCLAW_2026_5_28 = RuleSet(
     id="openclaw-2026.5.28",
     runtime_version="2026.5.28",
     usage=USAGE_2026_5_28,
+    session_index=INDEX_2026_5_28,
     message_tokens=message_tokens.OPENCLAW_2026_5_28,
     loop_chars=loop_chars.OPENCLAW_2026_5_28,
 )

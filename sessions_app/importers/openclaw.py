@@ -233,7 +233,6 @@ class Reader:
             return "injected"
         return self.state.turn_mark if message else ""
 
-
     def _is_copy(
         self, record: JsonObject, message: JsonObject, seq: int, parent_seq: int | None
     ) -> bool:
