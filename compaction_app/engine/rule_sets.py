@@ -9,6 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from compaction_app.engine.pruning.versions import (
+    PRUNING_2026_3,
+    PRUNING_2026_4_20,
+    PRUNING_2026_5_28,
+    PruningRules,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
@@ -16,11 +23,24 @@ class RuleSet:
 
     id: str
     runtime_version: str
+    pruning: PruningRules
 
 
-OPENCLAW_2026_3 = RuleSet(id="openclaw-2026.3", runtime_version="2026.3.13")
-OPENCLAW_2026_4_20 = RuleSet(id="openclaw-2026.4.20", runtime_version="2026.4.20")
-OPENCLAW_2026_5_28 = RuleSet(id="openclaw-2026.5.28", runtime_version="2026.5.28")
+OPENCLAW_2026_3 = RuleSet(
+    id="openclaw-2026.3",
+    runtime_version="2026.3.13",
+    pruning=PRUNING_2026_3,
+)
+OPENCLAW_2026_4_20 = RuleSet(
+    id="openclaw-2026.4.20",
+    runtime_version="2026.4.20",
+    pruning=PRUNING_2026_4_20,
+)
+OPENCLAW_2026_5_28 = RuleSet(
+    id="openclaw-2026.5.28",
+    runtime_version="2026.5.28",
+    pruning=PRUNING_2026_5_28,
+)
 
 RULE_SETS = {rules.id: rules for rules in (OPENCLAW_2026_3, OPENCLAW_2026_4_20, OPENCLAW_2026_5_28)}
 DEFAULT_RULE_SET = OPENCLAW_2026_5_28
