@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
-from tests.conformance.pruning import truncation
+from tests.conformance.pruning import pairing, truncation
 from tests.conformance.pruning.protocol import Adapter, expand
 
-FUNCTIONS: dict[str, Adapter] = {**truncation.FUNCTIONS}
+FUNCTIONS: dict[str, Adapter] = {
+    **truncation.FUNCTIONS,
+    **pairing.FUNCTIONS,
+}
 
 
 def answer(fn: str, args: dict[str, Any], rules: RuleSet) -> Any:
