@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from compaction_app.engine.pruning import caps, pairing, recovery, truncate
+from compaction_app.engine.pruning import caps, pairing, persist, recovery, truncate
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,7 @@ class PruningRules:
     caps: caps.CapRules
     recovery: recovery.RecoveryRules
     pairing: pairing.PairingRules
+    persist: persist.PersistRules
 
 
 PRUNING_2026_3: Final = PruningRules(
@@ -23,16 +24,19 @@ PRUNING_2026_3: Final = PruningRules(
     caps=caps.CAPS_2026_3,
     recovery=recovery.RECOVERY_2026_3,
     pairing=pairing.PAIRING_2026_3,
+    persist=persist.PERSIST_2026_3,
 )
 PRUNING_2026_4_20: Final = PruningRules(
     truncation=truncate.TRUNCATION_2026_4_20,
     caps=caps.CAPS_2026_4_20,
     recovery=recovery.RECOVERY_2026_4_20,
     pairing=pairing.PAIRING_2026_4_20,
+    persist=persist.PERSIST_2026_4_20,
 )
 PRUNING_2026_5_28: Final = PruningRules(
     truncation=truncate.TRUNCATION_2026_5_28,
     caps=caps.CAPS_2026_5_28,
     recovery=recovery.RECOVERY_2026_5_28,
     pairing=pairing.PAIRING_2026_5_28,
+    persist=persist.PERSIST_2026_5_28,
 )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
-from tests.conformance.pruning import pairing, truncation
+from tests.conformance.pruning import pairing, persistence, truncation
 from tests.conformance.pruning.protocol import Adapter, expand
 
 FUNCTIONS: dict[str, Adapter] = {
     **truncation.FUNCTIONS,
     **pairing.FUNCTIONS,
+    **persistence.FUNCTIONS,
 }
 
 
