@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from compaction_app.engine.pruning import caps, pairing, persist, recovery, truncate
+from compaction_app.engine.pruning import (
+    caps,
+    pairing,
+    persist,
+    recovery,
+    session_rewrite,
+    truncate,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +24,7 @@ class PruningRules:
     recovery: recovery.RecoveryRules
     pairing: pairing.PairingRules
     persist: persist.PersistRules
+    session_rewrite: session_rewrite.SessionRewriteRules
 
 
 PRUNING_2026_3: Final = PruningRules(
@@ -25,6 +33,7 @@ PRUNING_2026_3: Final = PruningRules(
     recovery=recovery.RECOVERY_2026_3,
     pairing=pairing.PAIRING_2026_3,
     persist=persist.PERSIST_2026_3,
+    session_rewrite=session_rewrite.SESSION_REWRITE_2026_3,
 )
 PRUNING_2026_4_20: Final = PruningRules(
     truncation=truncate.TRUNCATION_2026_4_20,
@@ -32,6 +41,7 @@ PRUNING_2026_4_20: Final = PruningRules(
     recovery=recovery.RECOVERY_2026_4_20,
     pairing=pairing.PAIRING_2026_4_20,
     persist=persist.PERSIST_2026_4_20,
+    session_rewrite=session_rewrite.SESSION_REWRITE_2026_4_20,
 )
 PRUNING_2026_5_28: Final = PruningRules(
     truncation=truncate.TRUNCATION_2026_5_28,
@@ -39,4 +49,5 @@ PRUNING_2026_5_28: Final = PruningRules(
     recovery=recovery.RECOVERY_2026_5_28,
     pairing=pairing.PAIRING_2026_5_28,
     persist=persist.PERSIST_2026_5_28,
+    session_rewrite=session_rewrite.SESSION_REWRITE_2026_5_28,
 )

@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
-from tests.conformance.pruning import pairing, persistence, truncation
+from tests.conformance.pruning import (
+    pairing,
+    persistence,
+    sessions,
+    truncation,
+)
 from tests.conformance.pruning.protocol import Adapter, expand
 
 FUNCTIONS: dict[str, Adapter] = {
     **truncation.FUNCTIONS,
     **pairing.FUNCTIONS,
     **persistence.FUNCTIONS,
+    **sessions.FUNCTIONS,
 }
 
 
