@@ -10,6 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sessions_app.session_index import INDEX_2026_4_20, INDEX_2026_5_28, IndexRules
+from compaction_app.engine.pruning.versions import (
+    PRUNING_2026_3,
+    PRUNING_2026_4_20,
+    PRUNING_2026_5_28,
+    PruningRules,
+)
 from sessions_app.tokens import loop_chars, message_tokens
 from sessions_app.usage import USAGE_2026_4_20, USAGE_2026_5_28, UsageRules
 
@@ -22,6 +28,7 @@ class RuleSet:
     runtime_version: str
     usage: UsageRules
     session_index: IndexRules
+    pruning: PruningRules
     message_tokens: message_tokens.MessageTokenRules
     loop_chars: loop_chars.LoopCharRules
 
@@ -31,6 +38,7 @@ OPENCLAW_2026_3 = RuleSet(
     runtime_version="2026.3.13",
     usage=USAGE_2026_4_20,
     session_index=INDEX_2026_4_20,
+    pruning=PRUNING_2026_3,
     message_tokens=message_tokens.OPENCLAW_2026_3,
     loop_chars=loop_chars.OPENCLAW_2026_3,
 )
@@ -39,6 +47,7 @@ OPENCLAW_2026_4_20 = RuleSet(
     runtime_version="2026.4.20",
     usage=USAGE_2026_4_20,
     session_index=INDEX_2026_4_20,
+    pruning=PRUNING_2026_4_20,
     message_tokens=message_tokens.OPENCLAW_2026_4_20,
     loop_chars=loop_chars.OPENCLAW_2026_4_20,
 )
@@ -47,6 +56,7 @@ OPENCLAW_2026_5_28 = RuleSet(
     runtime_version="2026.5.28",
     usage=USAGE_2026_5_28,
     session_index=INDEX_2026_5_28,
+    pruning=PRUNING_2026_5_28,
     message_tokens=message_tokens.OPENCLAW_2026_5_28,
     loop_chars=loop_chars.OPENCLAW_2026_5_28,
 )
