@@ -78,9 +78,7 @@ class Gate:
     preflight: Decision
 
 
-def token_gate(
-    entry: Entry | None, line: Line, rule_set: str, token_count: object = None
-) -> Gate:
+def token_gate(entry: Entry | None, line: Line, rule_set: str, token_count: object = None) -> Gate:
     """Judge ``token_count`` when it is a finite number above 0, else the entry's fresh total."""
     total = _judged(entry, token_count)
     flushed = was_flushed_in_cycle(entry) if entry is not None else None

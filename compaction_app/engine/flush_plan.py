@@ -26,9 +26,7 @@ DATE_MARK: Final = "YYYY-MM-DD"
 TARGET_HINT: Final = (
     "Store durable memories only in memory/YYYY-MM-DD.md (create memory/ if needed)."
 )
-APPEND_HINT: Final = (
-    "If memory/YYYY-MM-DD.md already exists, APPEND new content only and do not overwrite existing entries."
-)
+APPEND_HINT: Final = "If memory/YYYY-MM-DD.md already exists, APPEND new content only and do not overwrite existing entries."
 READ_ONLY_HINT: Final = (
     "Treat workspace bootstrap/reference files such as MEMORY.md, DREAMS.md, SOUL.md, TOOLS.md, and AGENTS.md "
     "as read-only during this flush; never overwrite, replace, or edit them."

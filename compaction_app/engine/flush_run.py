@@ -131,9 +131,7 @@ def transcript_needs(situation: FlushSituation) -> TranscriptNeeds:
         and line > 0
         and total + estimate >= line - READ_BUFFER_TOKENS
     )
-    return TranscriptNeeds(
-        usage=not situation.is_fresh or near, size=plan.settings.force_bytes > 0
-    )
+    return TranscriptNeeds(usage=not situation.is_fresh or near, size=plan.settings.force_bytes > 0)
 
 
 def decide_flush(
@@ -198,7 +196,11 @@ def _forced(decision: Decision, byte_size: int | None, limit: int) -> Decision:
         fired=True,
         outcome="flush",
         reason="forced_by_transcript_size",
-        inputs={**decision.inputs, "transcriptBytes": byte_size, "forceFlushTranscriptBytes": limit},
+        inputs={
+            **decision.inputs,
+            "transcriptBytes": byte_size,
+            "forceFlushTranscriptBytes": limit,
+        },
         steps=(*decision.steps, step),
     )
 

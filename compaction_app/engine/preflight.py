@@ -178,9 +178,7 @@ def decide_preflight(
     if reason is not None:
         return PreflightDecision(Decision(PREFLIGHT, False, "skip", reason, rule_set))
     minimum = situation.server_threshold if rules.raises_to_server_threshold else None
-    line = flush_line(
-        situation.window, situation.reserve_floor, situation.soft_threshold, minimum
-    )
+    line = flush_line(situation.window, situation.reserve_floor, situation.soft_threshold, minimum)
     judged = rules.judge(situation, estimate)
     gate = token_gate(situation.entry, line, rule_set, judged.value if judged else None)
     decision = gate.preflight
@@ -247,9 +245,7 @@ def is_harmless(reason: object) -> bool:
     return reason_class(reason) in HARMLESS_CLASSES
 
 
-def failure_of(
-    rules: PreflightRules, *, ok: bool, compacted: bool, reason: object
-) -> str | None:
+def failure_of(rules: PreflightRules, *, ok: bool, compacted: bool, reason: object) -> str | None:
     """The error that ends the turn after a compaction attempt, or None when the turn goes on."""
     if not rules.failure_aborts or compacted or (not ok and is_harmless(reason)):
         return None

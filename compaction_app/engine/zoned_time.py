@@ -15,10 +15,21 @@ from sessions_app.tokens import javascript as js
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 UTC_ZONE: Final = "UTC"
 
-WEEKDAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-MONTHS: Final = (
-    "January February March April May June July August September October November December"
-).split()
+WEEKDAYS: Final = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+MONTHS: Final = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 
 
 def is_zone(name: str) -> bool:
