@@ -9,6 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from compaction_app.engine import flush_plan, flush_run, preflight
+from compaction_app.engine.pruning.versions import (
+    PRUNING_2026_3,
+    PRUNING_2026_4_20,
+    PRUNING_2026_5_28,
+    PruningRules,
+)
+from sessions_app.session_index import INDEX_2026_4_20, INDEX_2026_5_28, IndexRules
 from sessions_app.tokens import loop_chars, message_tokens
 from sessions_app.usage import USAGE_2026_4_20, USAGE_2026_5_28, UsageRules
 
@@ -20,6 +28,11 @@ class RuleSet:
     id: str
     runtime_version: str
     usage: UsageRules
+    session_index: IndexRules
+    flush_plan: flush_plan.FlushPlanRules
+    flush_run: flush_run.FlushRunRules
+    preflight: preflight.PreflightRules | None
+    pruning: PruningRules
     message_tokens: message_tokens.MessageTokenRules
     loop_chars: loop_chars.LoopCharRules
 
@@ -28,6 +41,11 @@ OPENCLAW_2026_3 = RuleSet(
     id="openclaw-2026.3",
     runtime_version="2026.3.13",
     usage=USAGE_2026_4_20,
+    session_index=INDEX_2026_4_20,
+    flush_plan=flush_plan.OPENCLAW_2026_3,
+    flush_run=flush_run.OPENCLAW_2026_4_20,
+    preflight=None,
+    pruning=PRUNING_2026_3,
     message_tokens=message_tokens.OPENCLAW_2026_3,
     loop_chars=loop_chars.OPENCLAW_2026_3,
 )
@@ -35,6 +53,11 @@ OPENCLAW_2026_4_20 = RuleSet(
     id="openclaw-2026.4.20",
     runtime_version="2026.4.20",
     usage=USAGE_2026_4_20,
+    session_index=INDEX_2026_4_20,
+    flush_plan=flush_plan.OPENCLAW_2026_4_20,
+    flush_run=flush_run.OPENCLAW_2026_4_20,
+    preflight=preflight.OPENCLAW_2026_4_20,
+    pruning=PRUNING_2026_4_20,
     message_tokens=message_tokens.OPENCLAW_2026_4_20,
     loop_chars=loop_chars.OPENCLAW_2026_4_20,
 )
@@ -42,6 +65,11 @@ OPENCLAW_2026_5_28 = RuleSet(
     id="openclaw-2026.5.28",
     runtime_version="2026.5.28",
     usage=USAGE_2026_5_28,
+    session_index=INDEX_2026_5_28,
+    flush_plan=flush_plan.OPENCLAW_2026_5_28,
+    flush_run=flush_run.OPENCLAW_2026_5_28,
+    preflight=preflight.OPENCLAW_2026_5_28,
+    pruning=PRUNING_2026_5_28,
     message_tokens=message_tokens.OPENCLAW_2026_5_28,
     loop_chars=loop_chars.OPENCLAW_2026_5_28,
 )

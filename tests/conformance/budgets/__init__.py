@@ -7,10 +7,13 @@ from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
 from tests.conformance.budgets import estimates, files, protocol
+from tests.conformance.budgets import config, estimates, files, flush, protocol
 
 FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
+    **config.FUNCTIONS,
     **estimates.FUNCTIONS,
     **files.FUNCTIONS,
+    **flush.FUNCTIONS,
 }
 
 

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
+from tests.conformance.profiles import flush
 
-FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {}
+FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
+    **flush.FUNCTIONS,
+}
 
 
 def answer(fn: str, args: dict[str, Any], rules: RuleSet) -> Any:
