@@ -51,7 +51,9 @@ OPENCLAW_2026_5_28: Final = MillionWindowRules(
 )
 
 
-def has_million_window(rules: MillionWindowRules, config: object, provider: str, model: str) -> bool:
+def has_million_window(
+    rules: MillionWindowRules, config: object, provider: str, model: str
+) -> bool:
     """Whether the resolved ``provider`` and ``model`` get the million-token window."""
     if not _in_family(rules, provider, model):
         return False

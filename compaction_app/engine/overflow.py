@@ -36,7 +36,9 @@ class OverflowVerdict:
     decision: Decision
 
 
-def classify_overflow(rules: OuterOverflowRules, rule_set: str, text: str | None) -> OverflowVerdict:
+def classify_overflow(
+    rules: OuterOverflowRules, rule_set: str, text: str | None
+) -> OverflowVerdict:
     """Classify an error text of a provider or of the runtime itself."""
     text = text or ""
     reason, likely = _likely(rules, text)
@@ -127,9 +129,7 @@ def is_context_overflow(
         return False
     usage = message.get("usage")
     usage = usage if isinstance(usage, Mapping) else {}
-    prompt = sum(
-        part for key in ("input", "cacheRead") if js.is_number(part := usage.get(key))
-    )
+    prompt = sum(part for key in ("input", "cacheRead") if js.is_number(part := usage.get(key)))
     if stop == "stop":
         return prompt > window
     if stop == "length" and rules.cut_answers:

@@ -138,9 +138,7 @@ def session_table_window(
 ) -> WindowResolution:
     """The session table: the session's own value, else the chain, else what the configuration gives."""
     general = flush_window(rules, cache, request, context_tokens)
-    return resolve_window(
-        rules, cache, replace(request, override=session, fallback=general.tokens)
-    )
+    return resolve_window(rules, cache, replace(request, override=session, fallback=general.tokens))
 
 
 def _number(value: object) -> int | float | None:
