@@ -14,6 +14,21 @@ FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     **estimates.FUNCTIONS,
     **files.FUNCTIONS,
     **flush.FUNCTIONS,
+from tests.conformance.budgets import (
+    estimates,
+    overflow,
+    protocol,
+    routing,
+    settings,
+    windows,
+)
+
+FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
+    **windows.FUNCTIONS,
+    **settings.FUNCTIONS,
+    **estimates.FUNCTIONS,
+    **routing.FUNCTIONS,
+    **overflow.FUNCTIONS,
 }
 
 

@@ -10,6 +10,10 @@ from tests.conformance.profiles import flush
 
 FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     **flush.FUNCTIONS,
+from tests.conformance.profiles import protocol, windows
+
+FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
+    **windows.FUNCTIONS,
 }
 
 
@@ -17,4 +21,4 @@ def answer(fn: str, args: dict[str, Any], rules: RuleSet) -> Any:
     """The encoded result of ``fn``; raises LookupError for a function we do not have."""
     if fn not in FUNCTIONS:
         raise LookupError(f"unknown function {fn}")
-    return FUNCTIONS[fn](args, rules)
+    return protocol.encode(FUNCTIONS[fn](protocol.expand(args), rules))
