@@ -73,7 +73,7 @@ def address_findings() -> list[CheckMessage]:
 
 def storage_findings() -> list[CheckMessage]:
     """Database and broker must reach equally far."""
-    sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
+    sqlite = settings.DATABASE_URL.startswith("sqlite:")
     if not sqlite and not settings.REDIS_URL:
         hint = "Set REDIS_URL, or run the web server and the only worker on one machine."
         return [

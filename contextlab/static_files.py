@@ -40,6 +40,10 @@ class StaticFiles(WhiteNoiseMiddleware):  # type: ignore[misc]  # no types
         if self.is_async:
             markcoroutinefunction(self)
 
+    def add_files(self, root: str, prefix: str | None = None) -> None:
+        if Path(root).is_dir():  # not before the first collection
+            super().add_files(root, prefix)
+
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         if self.is_async:
             return self.answer(request)

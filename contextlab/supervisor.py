@@ -13,7 +13,7 @@ from types import FrameType
 from contextlab.process import die_with_parent
 
 TICK_SECONDS = 0.1
-GRACE_SECONDS = 10.0  # from the request to end until the kill
+GRACE_SECONDS = 5.0  # from the request to end until the kill
 LONGEST_PAUSE = 30.0  # between two starts of a child that keeps dying
 SETTLED_SECONDS = 60.0  # after this long alive, a child's earlier deaths are forgiven
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
