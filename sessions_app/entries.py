@@ -81,7 +81,8 @@ def entries_page(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     page = Paginator(found.only(*_LIST_FIELDS), PER_PAGE).get_page(_page_number(query, found))
     on_branch = set(columns_of(window).branch().tolist())
     lines = [
-        Line(e, MARK_TITLES.get(e.mark, ""), e.seq not in on_branch, _prompt(e)) for e in page.object_list
+        Line(e, MARK_TITLES.get(e.mark, ""), e.seq not in on_branch, _prompt(e))
+        for e in page.object_list
     ]
     return {
         "window": window,

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compaction_app.engine import flush_plan, flush_run, preflight
 from compaction_app.engine import (
     budget,
     compaction_mode,
+    flush_plan,
+    flush_run,
     inner_trigger,
     overflow_patterns,
+    preflight,
     purpose_window,
     recovery_limits,
     routing,

@@ -6,16 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
-from tests.conformance.budgets import estimates, files, protocol
-from tests.conformance.budgets import config, estimates, files, flush, protocol
-
-FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
-    **config.FUNCTIONS,
-    **estimates.FUNCTIONS,
-    **files.FUNCTIONS,
-    **flush.FUNCTIONS,
 from tests.conformance.budgets import (
+    config,
     estimates,
+    files,
+    flush,
     overflow,
     protocol,
     routing,
@@ -29,6 +24,9 @@ FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     **estimates.FUNCTIONS,
     **routing.FUNCTIONS,
     **overflow.FUNCTIONS,
+    **flush.FUNCTIONS,
+    **files.FUNCTIONS,
+    **config.FUNCTIONS,
 }
 
 

@@ -6,14 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
-from tests.conformance.profiles import flush
-
-FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
-    **flush.FUNCTIONS,
-from tests.conformance.profiles import protocol, windows
+from tests.conformance.profiles import flush, protocol, windows
 
 FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     **windows.FUNCTIONS,
+    **flush.FUNCTIONS,
 }
 
 
