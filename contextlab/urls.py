@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LogoutView
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
 from contextlab.health import healthz, readyz
@@ -21,4 +21,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("readyz", readyz, name="readyz"),
     path("admin/login/", one_login),
     path("admin/", admin.site.urls),
+    path("", include("sessions_app.urls")),
+    path("", include("compaction_app.urls")),
 ]
