@@ -93,12 +93,12 @@ def head_context(situation: Situation, query: Query) -> dict[str, Any]:
 
 
 def _curves(grown: Timeline, done: Replay) -> list[Curve]:
-    curves = [Curve("estimated", "estimated, messages only (characters / 4)", grown.estimated)]
+    curves = [Curve("estimated", "estimated (messages, characters / 4)", grown.estimated)]
     if grown.is_estimate.any():
-        curves.append(Curve("continued", "estimated where no usage was reported", grown.shown))
+        curves.append(Curve("continued", "no usage reported: estimated", grown.shown))
     if not grown.is_estimate.all():
-        curves.append(Curve("billed", "billed total (prompt + output)", grown.billed_total))
-    curves.append(Curve("what-if", "what-if total", done.total))
+        curves.append(Curve("billed", "billed total", grown.billed_total))
+    curves.append(Curve("what-if", "what-if", done.total))
     return curves
 
 

@@ -32,6 +32,7 @@ def session(request: HttpRequest, uuid: UUID) -> HttpResponse:
     lines = replay_for(situation, query.policy, query.around, query.leaf).lines
     context |= panel_context(situation, query, lines) | head_context(situation, query)
     if target == "work":
+        context["sheet_open"] = True  # who moved a switch has the sheet open
         return replace_url(render(request, "compaction/_work.html", context), address)
     page = entries_page(found, {"only": "all"})
     context |= page | {"problems": query.problems, "file_problems": page["problems"]}

@@ -83,7 +83,7 @@ def _of_reserve(lines: Lines) -> Iterator[Finding]:
 
 
 def _of_flush(lines: Lines) -> Iterator[Finding]:
-    line = lines["flush"]
+    line = lines.named("flush")
     if line.reason in ("memory_flush_disabled", "workspace_not_writable", "cli_backend") or (
         line.reason == "window_too_small_for_flush"
     ):

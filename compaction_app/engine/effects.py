@@ -16,8 +16,12 @@ _FLUSH: Final = ("compaction.memoryFlush.softThresholdTokens",)
 def ineffective(policy: Policy, lines: Lines) -> Mapping[str, str]:
     """For each setting without effect, by key: why."""
     reasons: dict[str, str] = {}
-    flush, check, inner = lines["flush"], lines["pre_prompt"], lines["inner_threshold"]
-    preflight = lines["preflight"]
+    flush, check, inner = (
+        lines.named("flush"),
+        lines.named("pre_prompt"),
+        lines.named("inner_threshold"),
+    )
+    preflight = lines.named("preflight")
     if not flush.active:
         for key in _FLUSH:
             if not preflight.active:

@@ -97,7 +97,7 @@ class TurnRules:
 
     def end_turn(self) -> None:
         """The runtime's own threshold, judged on the last call's total with its answer."""
-        line, context = self._lines["inner_threshold"], self._context
+        line, context = self._lines.named("inner_threshold"), self._context
         if not line.active or context.last_prompt is None:
             return
         total = context.last_prompt + context.last_output
@@ -107,7 +107,7 @@ class TurnRules:
             self._compact("threshold_compaction", total, line.tokens, line.unit, decision)
 
     def _preflight(self, estimate: int) -> None:
-        line, context = self._lines["preflight"], self._context
+        line, context = self._lines.named("preflight"), self._context
         total = context.stored_total
         rules = self._around.rules.preflight
         if not line.active or rules is None or total is None or total < line.tokens:
@@ -124,7 +124,7 @@ class TurnRules:
             self._compact("preflight_compaction", total, line.tokens, line.unit, judged)
 
     def _flush(self, estimate: int) -> None:
-        line, context, plan = self._lines["flush"], self._context, self._lines.flush_plan
+        line, context, plan = self._lines.named("flush"), self._context, self._lines.flush_plan
         if not line.active or plan is None or context.flushed_count == context.compactions:
             return
         total = context.stored_total
@@ -151,7 +151,7 @@ class TurnRules:
 
     def _check_prompt(self, start: int) -> None:
         """The pre-prompt check with its routes; after three compactions the turn is blocked."""
-        rules, line = self._around.rules.routing, self._lines["pre_prompt"]
+        rules, line = self._around.rules.routing, self._lines.named("pre_prompt")
         if rules is None or not line.active:
             return
         truncated = False
