@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django.fixtures import Settings
 
 from contextlab.models import LoginLink
 from contextlab.owner import create_owner, owner
@@ -100,12 +101,13 @@ def test_of_two_uses_at_the_same_time_one_wins(user: User) -> None:
 
 
 def test_the_command_prints_a_link_of_the_owner(
-    client: Client, user: User, capsys: pytest.CaptureFixture[str]
+    client: Client, user: User, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    settings.PUBLIC_URL = "https://lab.example"
     call_command("login_link")
     address = capsys.readouterr().out.strip()
-    assert address.startswith("http://127.0.0.1:8000/login/")
-    client.post(address.removeprefix("http://127.0.0.1:8000"))
+    assert address.startswith("https://lab.example/login/")
+    client.post(address.removeprefix("https://lab.example"))
     assert client.session["_auth_user_id"] == str(user.pk)
 
 
