@@ -10,7 +10,6 @@ import pytest
 
 from contextlab.celery import app
 
-
 PROMISED = os.environ.get("CI") == "true"
 NEVER_SKIPPED = {"service", "browser"}
 
