@@ -14,6 +14,7 @@ from pytest_django.fixtures import Settings
 
 from contextlab.models import LoginLink
 from contextlab.owner import create_owner, owner
+from sessions_app.models import Membership, Team
 
 pytestmark = pytest.mark.django_db
 
@@ -40,6 +41,12 @@ def test_the_owner_has_no_password(user: User) -> None:
     assert not user.has_usable_password()
     assert user.is_superuser
     assert owner() == user
+
+
+def test_the_owner_owns_the_team_that_an_earlier_import_made() -> None:
+    team = Team.objects.create(name="Owner")
+    membership = Membership.objects.get(user=create_owner())
+    assert (membership.team, membership.role) == (team, Membership.Role.OWNER)
 
 
 def test_looking_at_a_link_uses_nothing_up(client: Client, user: User) -> None:

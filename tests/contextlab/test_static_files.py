@@ -70,5 +70,10 @@ def test_an_asynchronous_server_gets_no_stream_to_read_in_a_thread(source: Path)
     assert answer.status_code == 200
 
 
+def test_a_page_may_refer_to_a_file_that_was_not_collected(source: Path) -> None:
+    collect_if_changed()
+    assert HashedFiles().url("not/there.css") == "/static/not/there.css"
+
+
 def test_a_missing_file_is_not_found(client: Client) -> None:
     assert client.get("/static/css/nothing.css").status_code == 404
