@@ -32,8 +32,8 @@ fmt: $(VENV)/.stamp-dev ## Format and mend what can be mended
 	$(BIN)/ruff format .
 
 # Names, versions and hashes only: whoever installs decides where from.
-LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml
-lock: $(VENV)/.stamp-dev ## Pin all requirements anew
+LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url $(ARGS) pyproject.toml
+lock: $(VENV)/.stamp-dev ## Pin all requirements (ARGS=--upgrade: newer ones)
 	$(LOCK) --output-file requirements.txt
 	$(LOCK) --extra dev --constraint requirements.txt --output-file requirements-dev.txt
 	! grep -n '://' requirements.txt requirements-dev.txt
