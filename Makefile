@@ -5,13 +5,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help run test check bench fmt lock
+.PHONY: help run link test check bench fmt lock
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(VENV)/.stamp-run ## Start everything and print a login link
 	@exec $(BIN)/python manage.py up
+
+link: $(VENV)/.stamp-run ## Print a fresh login link
+	@$(BIN)/python manage.py login_link
 
 test: $(VENV)/.stamp-dev ## Run all tests
 	$(PYTEST) -q -n 2 --dist worksteal $(ARGS)
@@ -48,9 +51,11 @@ $(BIN)/python:
 	echo "ContextLab needs Python 3.11 or later with its venv module (Debian: python3-venv)." >&2; exit 1
 
 $(VENV)/.stamp-run: requirements.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.txt
+	@echo "installing what it needs to run"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.txt
 	@touch $@
 
 $(VENV)/.stamp-dev: requirements-dev.txt | $(VENV)/.stamp-run
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.txt
+	@echo "installing what its tests need"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.txt
 	@touch $@

@@ -61,7 +61,7 @@ class Command(BaseCommand):
             self.say(
                 f"log in once, within {settings.LOGIN_LINK_MINUTES} minutes: {login_address(user)}"
             )
-        self.say("Ctrl-C ends it; manage.py login_link prints a fresh link")
+        self.say("Ctrl-C ends it; make link prints a fresh link")
         connection.close()
 
     def say(self, line: str) -> None:
