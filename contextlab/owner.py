@@ -18,7 +18,10 @@ def owner() -> User | None:
 
 
 def create_owner() -> User:
-    """An administrator who can log in by a one-time link only, and the team that owns everything."""
+    """An administrator who can log in by a one-time link only, and owns the first team.
+
+    What was imported before the first start belongs to that team already.
+    """
     user = User.objects.create_superuser(OWNER)
     team = Team.objects.order_by("pk").first() or Team.objects.create(name="Owner")
     Membership.objects.create(team=team, user=user, role=Membership.Role.OWNER)

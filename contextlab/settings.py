@@ -67,6 +67,7 @@ MAX_BODY_MB = env_int(
 )
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_MB * 2**20
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2**20
+FILE_UPLOAD_TEMP_DIR = DATA_DIR / "arriving"  # the system's folder may be small, or memory
 
 # Background work
 REDIS_URL = env_str(
