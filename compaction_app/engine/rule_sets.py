@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compaction_app.engine import flush_plan, flush_run, preflight
+from compaction_app.engine import flush_plan, flush_run, preflight, silent_reply
 from compaction_app.engine.pruning.versions import (
     PRUNING_2026_3,
     PRUNING_2026_4_20,
@@ -32,6 +32,7 @@ class RuleSet:
     flush_plan: flush_plan.FlushPlanRules
     flush_run: flush_run.FlushRunRules
     preflight: preflight.PreflightRules | None
+    silent_reply: silent_reply.SilentRules
     pruning: PruningRules
     message_tokens: message_tokens.MessageTokenRules
     loop_chars: loop_chars.LoopCharRules
@@ -45,6 +46,7 @@ OPENCLAW_2026_3 = RuleSet(
     flush_plan=flush_plan.OPENCLAW_2026_3,
     flush_run=flush_run.OPENCLAW_2026_4_20,
     preflight=None,
+    silent_reply=silent_reply.OPENCLAW_2026_4_20,
     pruning=PRUNING_2026_3,
     message_tokens=message_tokens.OPENCLAW_2026_3,
     loop_chars=loop_chars.OPENCLAW_2026_3,
@@ -57,6 +59,7 @@ OPENCLAW_2026_4_20 = RuleSet(
     flush_plan=flush_plan.OPENCLAW_2026_4_20,
     flush_run=flush_run.OPENCLAW_2026_4_20,
     preflight=preflight.OPENCLAW_2026_4_20,
+    silent_reply=silent_reply.OPENCLAW_2026_4_20,
     pruning=PRUNING_2026_4_20,
     message_tokens=message_tokens.OPENCLAW_2026_4_20,
     loop_chars=loop_chars.OPENCLAW_2026_4_20,
@@ -69,6 +72,7 @@ OPENCLAW_2026_5_28 = RuleSet(
     flush_plan=flush_plan.OPENCLAW_2026_5_28,
     flush_run=flush_run.OPENCLAW_2026_5_28,
     preflight=preflight.OPENCLAW_2026_5_28,
+    silent_reply=silent_reply.OPENCLAW_2026_5_28,
     pruning=PRUNING_2026_5_28,
     message_tokens=message_tokens.OPENCLAW_2026_5_28,
     loop_chars=loop_chars.OPENCLAW_2026_5_28,

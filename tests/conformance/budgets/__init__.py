@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
-from tests.conformance.budgets import config, estimates, files, flush, protocol
+from tests.conformance.budgets import config, estimates, files, flush, protocol, silent
 
 FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     **config.FUNCTIONS,
     **estimates.FUNCTIONS,
     **files.FUNCTIONS,
     **flush.FUNCTIONS,
+    **silent.FUNCTIONS,
 }
 
 
