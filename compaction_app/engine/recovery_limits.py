@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from compaction_app.engine.config_value import value_at
 from compaction_app.engine.decision import Decision, Step
+from compaction_app.engine.pruning.context_limits import normal_agent_id
 from sessions_app.tokens import javascript as js
 
 MAX_OVERFLOW_COMPACTIONS: Final = 3
@@ -24,16 +25,16 @@ OVERFLOW_TEXT: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class RecoveryRules:
+class RunRecoveryRules:
     """What differs by version: compactions after a timeout, and whether runRetries is read."""
 
     max_timeout_compactions: int
     configurable_retries: bool
 
 
-OPENCLAW_2026_3: Final = RecoveryRules(max_timeout_compactions=0, configurable_retries=False)
-OPENCLAW_2026_4_20: Final = RecoveryRules(max_timeout_compactions=2, configurable_retries=False)
-OPENCLAW_2026_5_28: Final = RecoveryRules(max_timeout_compactions=2, configurable_retries=True)
+OPENCLAW_2026_3: Final = RunRecoveryRules(max_timeout_compactions=0, configurable_retries=False)
+OPENCLAW_2026_4_20: Final = RunRecoveryRules(max_timeout_compactions=2, configurable_retries=False)
+OPENCLAW_2026_5_28: Final = RunRecoveryRules(max_timeout_compactions=2, configurable_retries=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class RetryLimits:
     max: int | float = 160
 
 
-def retry_limits(rules: RecoveryRules, config: object, agent_id: str | None) -> RetryLimits:
+def retry_limits(rules: RunRecoveryRules, config: object, agent_id: str | None) -> RetryLimits:
     """``runRetries`` of the agent, key by key over the defaults'; ``max`` is at least ``min``."""
     if not rules.configurable_retries:
         return RetryLimits()
@@ -79,7 +80,7 @@ def retry_limits(rules: RecoveryRules, config: object, agent_id: str | None) -> 
 
 
 def max_iterations(
-    rules: RecoveryRules, config: object, profiles: int, agent_id: str | None = None
+    rules: RunRecoveryRules, config: object, profiles: int, agent_id: str | None = None
 ) -> int | float:
     """How many attempts a run has, with ``profiles`` credentials to rotate through."""
     limits = retry_limits(rules, config, agent_id)
@@ -87,14 +88,14 @@ def max_iterations(
     return min(limits.max, max(limits.min, wanted))
 
 
-def agent_entry(config: object, agent_id: object) -> Mapping[str, Any] | None:
-    """The entry of ``agents.list`` for an id, compared trimmed and lower-cased."""
-    wanted = js.norm(agent_id)
+def agent_entry(config: object, agent_id: str | None) -> Mapping[str, Any] | None:
+    """The entry of ``agents.list`` for an id; ids are compared in their normal form."""
     listed = value_at(config, "agents", "list")
-    for entry in listed if isinstance(listed, list) else ():
-        if wanted and js.norm(value_at(entry, "id")) == wanted and isinstance(entry, Mapping):
-            return entry
-    return None
+    if not agent_id or not isinstance(listed, list):
+        return None
+    wanted = normal_agent_id(agent_id)
+    entries = (entry for entry in listed if isinstance(entry, Mapping))
+    return next((each for each in entries if normal_agent_id(each.get("id")) == wanted), None)
 
 
 def recover_from_overflow(
@@ -147,7 +148,7 @@ def recover_from_overflow(
 
 
 def recover_from_timeout(
-    rules: RecoveryRules,
+    rules: RunRecoveryRules,
     rule_set: str,
     counters: RecoveryCounters,
     prompt_tokens: float,

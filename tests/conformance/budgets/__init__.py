@@ -6,14 +6,29 @@ from collections.abc import Callable
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
-from tests.conformance.budgets import config, estimates, files, flush, protocol, silent
+from tests.conformance.budgets import (
+    config,
+    estimates,
+    files,
+    flush,
+    overflow,
+    protocol,
+    routing,
+    settings,
+    silent,
+    windows,
+)
 
 FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
-    **config.FUNCTIONS,
+    **windows.FUNCTIONS,
+    **settings.FUNCTIONS,
     **estimates.FUNCTIONS,
-    **files.FUNCTIONS,
+    **routing.FUNCTIONS,
+    **overflow.FUNCTIONS,
     **flush.FUNCTIONS,
+    **files.FUNCTIONS,
     **silent.FUNCTIONS,
+    **config.FUNCTIONS,
 }
 
 
