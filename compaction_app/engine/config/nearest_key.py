@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from difflib import SequenceMatcher
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from typing import Final
 
 from compaction_app.engine.config.nodes import ListOf, Node, RecordOf, Strict
@@ -12,30 +12,45 @@ ALIKE: Final = 0.7
 """How much of two keys must agree for one to be a slip of the other."""
 LONGEST: Final = 80
 """Longer unknown keys are no slips."""
+MOST: Final = 100
+"""Files with more unknown keys than this are not of this kind at all."""
 
 Path = tuple[str, ...]
 
 
-def nearest_key(schema: Strict, holder: Strict, path: Path, key: str) -> str | None:
-    """The full path of the nearest valid key, or None when nothing is near.
+class KeyFinder:
+    """Finds the nearest valid key of one schema."""
 
-    A slip of the pen in the same object comes first; then the same key, or a slip of it, elsewhere:
-    people put keys one level too high or low, and give an agent what only the defaults take.
-    """
-    if len(key) > LONGEST:
+    def __init__(self, schema: Strict) -> None:
+        self._schema = schema
+        self._everywhere: dict[str, Path] = {}
+        self._asked = 0
+
+    def nearest(self, holder: Strict, path: Path, key: str) -> str | None:
+        """The full path of the nearest valid key, or None when nothing is near.
+
+        A slip of the pen in the same object comes first; then the same key, or a slip of it,
+        elsewhere: people put keys one level too high or low, and give an agent what only the defaults
+        take.
+        """
+        self._asked += 1
+        if len(key) > LONGEST or self._asked > MOST:
+            return None
+        here = _by_plain_name((*path, name) for name in holder.fields)
+        self._everywhere = self._everywhere or _by_plain_name(_places(self._schema, ()))
+        for places in (here, self._everywhere):
+            close = get_close_matches(_plain(key), places, n=1, cutoff=ALIKE)
+            if close:
+                return ".".join(places[close[0]])
         return None
-    here = [((*path, name), name) for name in holder.fields]
-    everywhere = [(place, place[-1]) for place in _places(schema, ())]
-    for candidates in (here, everywhere):
-        best = max(candidates, key=lambda place: _likeness(key, place[1]), default=None)
-        if best is not None and _likeness(key, best[1]) >= ALIKE:
-            return ".".join(best[0])
-    return None
 
 
-def _likeness(one: str, other: str) -> float:
-    one, other = _plain(one), _plain(other)
-    return 1.0 if one == other else SequenceMatcher(None, one, other, autojunk=False).ratio()
+def _by_plain_name(paths: Iterable[Path]) -> dict[str, Path]:
+    """The first path of each name, the name without case and word marks."""
+    places: dict[str, Path] = {}
+    for path in paths:
+        places.setdefault(_plain(path[-1]), path)
+    return places
 
 
 def _plain(key: str) -> str:

@@ -60,8 +60,9 @@ def parse_config(text: str) -> Any:
 
 
 def _parse_json5(text: str) -> Any:
+    rewritten = _for_library(text)
     try:
-        return _without_ignored(pyjson5.decode(_for_library(text), maxdepth=DEEPEST))
+        return _without_ignored(pyjson5.decode(rewritten, maxdepth=DEEPEST))
     except pyjson5.Json5NestingTooDeep as error:
         raise ConfigSyntaxError("nested too deeply", 1, 1) from error
     except pyjson5.Json5DecoderException as error:
@@ -110,7 +111,8 @@ def _syntax_error(text: str, error: Exception) -> ConfigSyntaxError:
     near = _NEAR.search(str(error))
     position = int(near[1]) - 1 if near else 0
     if isinstance(error, pyjson5.Json5ExtraData):
-        return _error_at(text, position + 1, "more text after the value")
+        position = text.find(str(error.args[-1]), position)
+        return _error_at(text, max(0, position), "more text after the value")
     if isinstance(error, pyjson5.Json5EOF):
         problem = "never closed" if position > 0 or text.strip() else "no value"
         return _error_at(text, max(0, position), problem)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from compaction_app.engine.config.byte_size import parse_byte_size
-from compaction_app.engine.config.nearest_key import nearest_key
+from compaction_app.engine.config.nearest_key import KeyFinder
 from compaction_app.engine.config.nodes import (
     Bytes,
     Choice,
@@ -54,7 +54,7 @@ class Issue:
 
 def validate_config(config: object, rules: ConfigRules) -> list[Issue]:
     """All problems of a configuration, in the order in which the runtime reports them; never raises."""
-    return list(_Check(rules).node(rules.schema, config, ()))
+    return list(_Check(rules, KeyFinder(rules.schema)).node(rules.schema, config, ()))
 
 
 Path = tuple[str, ...]
@@ -63,6 +63,7 @@ Path = tuple[str, ...]
 @dataclass(frozen=True, slots=True)
 class _Check:
     rules: ConfigRules
+    finder: KeyFinder
 
     def node(self, node: Node, value: object, path: Path) -> Iterator[Issue]:
         match node:
@@ -103,9 +104,7 @@ class _Check:
     def _unknown(self, node: Strict, keys: list[str], path: Path) -> Issue:
         names = ", ".join(f'"{key}"' for key in keys)
         plural = "s" if len(keys) > 1 else ""
-        nearest = tuple(
-            UnknownKey(key, nearest_key(self.rules.schema, node, path, key)) for key in keys
-        )
+        nearest = tuple(UnknownKey(key, self.finder.nearest(node, path, key)) for key in keys)
         return Issue(".".join(path), f"Unrecognized key{plural}: {names}", nearest)
 
     def _record(self, node: RecordOf, value: object, path: Path) -> Iterator[Issue]:
