@@ -12,8 +12,6 @@ from compaction_app.engine.pruning.context_limits import normal_agent_id
 from sessions_app.tokens import javascript as js
 
 MAX_OVERFLOW_COMPACTIONS: Final = 3
-"""Per run. What is passed on as the prompt's size is the observed one, else the window plus one."""
-
 MAX_TRUNCATIONS: Final = 1
 TIMEOUT_RECOVERY_RATIO: Final = 0.65
 COMPACTION_RETRY_WAIT_MS: Final = 60_000
@@ -156,6 +154,11 @@ def recover_from_overflow(
         },
         steps=_ATTEMPTS,
     )
+
+
+def overflow_token_count(observed: int | None, window: int | float) -> int | float:
+    """The prompt's size handed to the compaction: as the provider counted it, else just too large."""
+    return window + 1 if observed is None else observed
 
 
 def recover_from_timeout(

@@ -16,6 +16,7 @@ from compaction_app.engine.recovery_limits import (
     OverflowSituation,
     RecoveryCounters,
     max_iterations,
+    overflow_token_count,
     recover_from_overflow,
     recover_from_timeout,
     timed_out_in_compaction,
@@ -91,6 +92,11 @@ def test_an_overflow_is_met_step_by_step(
     )
     assert (found.outcome, found.reason) == step
     assert found.fired == (found.outcome != "give_up")
+
+
+def test_an_overflow_nobody_counted_is_one_token_too_large() -> None:
+    assert overflow_token_count(None, 32_000) == 32_001
+    assert overflow_token_count(40_000, 32_000) == 40_000
 
 
 def test_a_timeout_is_recovered_above_65_percent_and_twice_at_most() -> None:
