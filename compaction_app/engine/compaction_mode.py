@@ -88,7 +88,7 @@ def inner_trigger_switch(
     )
 
 
-def run_reserve_tokens(
+def prompt_reserve_source(
     runtime: CompactionSettings, applied: CompactionSettings, *, safeguard_switched_off: bool
 ) -> int | float:
     """The reserve that the pre-prompt check of a run starts from.

@@ -16,7 +16,7 @@ from compaction_app.engine.compaction_mode import (
     effective_mode,
     inner_trigger_switch,
     overflows_silently,
-    run_reserve_tokens,
+    prompt_reserve_source,
 )
 
 
@@ -88,8 +88,8 @@ def test_the_inner_trigger_is_off_for_three_reasons_now_and_for_one_before() -> 
 
 def test_a_safeguard_run_starts_from_the_runtimes_own_reserve() -> None:
     runtime, applied = CompactionSettings(), CompactionSettings(reserve_tokens=40_000)
-    assert run_reserve_tokens(runtime, applied, safeguard_switched_off=True) == 16_384
-    assert run_reserve_tokens(runtime, applied, safeguard_switched_off=False) == 40_000
+    assert prompt_reserve_source(runtime, applied, safeguard_switched_off=True) == 16_384
+    assert prompt_reserve_source(runtime, applied, safeguard_switched_off=False) == 40_000
 
 
 @pytest.mark.parametrize(
