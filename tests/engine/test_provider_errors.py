@@ -14,6 +14,7 @@ from compaction_app.engine.provider_errors import (
 PAYMENT_CODES = [
     "status: 402",
     '"code":402',
+    "statusCode: 402",
     "'status' = 402",
     "HTTP 402",
     "error 402",
