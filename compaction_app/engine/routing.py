@@ -14,9 +14,12 @@ from compaction_app.engine.budget import min_prompt_budget
 from compaction_app.engine.decision import Decision, Step
 from compaction_app.engine.pruning.recovery import RecoveryRules, plan_reduction
 from sessions_app.tokens import javascript as js
-from sessions_app.tokens.pressure import plain_pre_prompt_pressure, pre_prompt_pressure
+from sessions_app.tokens.pressure import (
+    CHARS_PER_TOKEN,
+    plain_pre_prompt_pressure,
+    pre_prompt_pressure,
+)
 
-CHARS_PER_TOKEN: Final = 4
 TRUNCATION_MARGIN_TOKENS: Final = 512
 TRUNCATION_MARGIN_RATIO: Final = 1.5
 
@@ -95,24 +98,6 @@ class PromptRoute:
         return self.route in ("compact_only", "compact_then_truncate")
 
 
-@dataclass(frozen=True, slots=True)
-class RouteStatus:
-    """The route as a session's status keeps it; tokens, chars and counts."""
-
-    updated_at_ms: int | float
-    provider: str
-    model: str
-    route: PromptRoute
-    context_tokens: int | float
-    reserve_tokens: int | float
-    remaining_tokens: int | float
-    message_count: int | float
-    unwindowed_message_count: int | float
-    session_id: str | None
-    schema_version: int = 1
-    source: str = "pre-prompt-estimate"
-
-
 def prompt_budget(context_tokens: float, reserve_tokens: float) -> Budget:
     """The split of a window. The reserve may take what the minimum for the prompt leaves, no more."""
     window = js.maximum(1, js.floor(context_tokens))
@@ -156,6 +141,7 @@ def route_estimate(
     overflow = js.maximum(0, estimate - budget.prompt)
     needed = truncation_threshold_chars(overflow)
     route = _route(overflow, reducible_chars, needed)
+    steps = _steps(budget, overflow, reducible_chars, needed)
     return PromptRoute(
         route=route,
         estimated_prompt_tokens=estimate,
@@ -163,9 +149,19 @@ def route_estimate(
         budget=budget,
         overflow_tokens=overflow,
         reducible_chars=reducible_chars,
-        decision=_decision(
-            rule_set, route, estimate, source, budget, overflow, reducible_chars, needed
-        ),
+        decision=_decision(rule_set, route, estimate, source, budget, steps),
+    )
+
+
+def cli_turn_compacts(route: PromptRoute, stored_total: float) -> bool:
+    """Whether a turn of a command-line backend compacts first.
+
+    Its route is that of the stored branch with an empty prompt; a stored total above the prompt's
+    budget counts as well.
+    """
+    return (
+        route.should_compact
+        or max(route.estimated_prompt_tokens, stored_total) > route.budget.prompt
     )
 
 
@@ -175,36 +171,6 @@ def truncation_threshold_chars(overflow_tokens: float) -> int | float:
     return js.maximum(
         chars + TRUNCATION_MARGIN_TOKENS * CHARS_PER_TOKEN,
         js.ceil(chars * TRUNCATION_MARGIN_RATIO),
-    )
-
-
-def route_status(
-    route: PromptRoute,
-    *,
-    now_ms: int | float,
-    provider: str,
-    model: str,
-    context_tokens: float,
-    reserve_tokens: float,
-    message_count: float,
-    unwindowed_message_count: float | None = None,
-    session_id: str | None = None,
-) -> RouteStatus:
-    """The record that a session's status shows of the last check."""
-    window = js.maximum(1, js.floor(context_tokens))
-    whole = message_count if unwindowed_message_count is None else unwindowed_message_count
-    left = route.budget.prompt - route.estimated_prompt_tokens
-    return RouteStatus(
-        updated_at_ms=now_ms,
-        provider=provider,
-        model=model,
-        route=route,
-        context_tokens=window,
-        reserve_tokens=js.maximum(0, js.floor(reserve_tokens)),
-        remaining_tokens=js.maximum(0, left),
-        message_count=js.maximum(0, js.floor(message_count)),
-        unwindowed_message_count=js.maximum(0, js.floor(whole)),
-        session_id=session_id or None,
     )
 
 
@@ -250,9 +216,7 @@ def _decision(
     estimate: float,
     source: str,
     budget: Budget,
-    overflow: float,
-    reducible: float,
-    needed: float,
+    steps: tuple[Step, ...],
 ) -> Decision:
     return Decision(
         rule="prompt_route",
@@ -266,25 +230,29 @@ def _decision(
             "contextTokenBudget": budget.window,
             "reserveTokens": budget.reserve,
         },
-        steps=(
-            Step("minPromptBudget", "min(8000, contextTokenBudget / 2)", budget.min_prompt),
-            Step(
-                "effectiveReserveTokens",
-                "min(reserveTokens, contextTokenBudget - minPromptBudget)",
-                budget.effective_reserve,
-            ),
-            Step(
-                "promptBudgetBeforeReserve",
-                "contextTokenBudget - effectiveReserveTokens",
-                budget.prompt,
-            ),
-            Step("overflowTokens", "estimatedPromptTokens - promptBudgetBeforeReserve", overflow),
-            Step("toolResultReducibleChars", "what cutting tool results saves", reducible, "chars"),
-            Step(
-                "truncationThresholdChars",
-                "max(overflowTokens * 4 + 2048, overflowTokens * 4 * 1.5)",
-                needed,
-                "chars",
-            ),
+        steps=steps,
+    )
+
+
+def _steps(budget: Budget, overflow: float, reducible: float, needed: float) -> tuple[Step, ...]:
+    return (
+        Step("minPromptBudget", "min(8000, contextTokenBudget / 2)", budget.min_prompt),
+        Step(
+            "effectiveReserveTokens",
+            "min(reserveTokens, contextTokenBudget - minPromptBudget)",
+            budget.effective_reserve,
+        ),
+        Step(
+            "promptBudgetBeforeReserve",
+            "contextTokenBudget - effectiveReserveTokens",
+            budget.prompt,
+        ),
+        Step("overflowTokens", "estimatedPromptTokens - promptBudgetBeforeReserve", overflow),
+        Step("toolResultReducibleChars", "what cutting tool results saves", reducible, "chars"),
+        Step(
+            "truncationThresholdChars",
+            "max(overflowTokens * 4 + 2048, overflowTokens * 4 * 1.5)",
+            needed,
+            "chars",
         ),
     )

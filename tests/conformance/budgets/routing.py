@@ -9,15 +9,16 @@ from compaction_app.engine.decision import Decision
 from compaction_app.engine.pruning.caps import auto_max_chars, live_max_chars, max_chars
 from compaction_app.engine.pruning.recovery import plan_reduction
 from compaction_app.engine.pruning.truncate import truncate_text
+from compaction_app.engine.route_status import route_status
 from compaction_app.engine.routing import (
     Budget,
     Prompt,
     PromptRoute,
     route_prompt,
-    route_status,
 )
 from compaction_app.engine.rule_sets import RuleSet
 from tests.conformance.budgets.protocol import present
+from tests.conformance.pruning.protocol import notice
 
 
 def _max_chars(args: dict[str, Any], rules: RuleSet) -> Any:
@@ -35,6 +36,7 @@ def _truncate(args: dict[str, Any], rules: RuleSet) -> Any:
         args["text"],
         args["maxChars"],
         rules.pruning.truncation,
+        notice=notice(options.get("suffix")),
         min_keep_chars=options.get("minKeepChars"),
     )
 
