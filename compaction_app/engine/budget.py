@@ -96,18 +96,10 @@ def apply_settings(
     compaction = value_at(config, "agents", "defaults", "compaction")
     configured = _floor_from(value_at(compaction, "reserveTokens"), 0)
     keep = _keep(value_at(compaction, "keepRecentTokens"))
-    floor = reserve_floor(compaction)
-    steps = [Step("reserveTokensFloor", "reserveTokensFloor ?? 20000", floor)]
-    if rules.protects_small_windows and js.is_finite(context_tokens) and context_tokens > 0:
-        room = js.maximum(0, context_tokens - min_prompt_budget(context_tokens))
-        floor = js.minimum(floor, room)
-        formula = "min(reserveTokensFloor, contextWindow - min(8000, contextWindow / 2))"
-        steps.append(Step("reserveTokensFloor in this window", formula, floor))
+    floor, steps = _floor_in_window(rules, compaction, context_tokens)
     base = current.reserve_tokens if configured is None else configured
     reserve = js.maximum(base, floor)
     kept = current.keep_recent_tokens if keep is None else keep
-    steps.append(Step("reserveTokens", "max(reserveTokens, reserveTokensFloor)", reserve))
-    steps.append(Step("keepRecentTokens", "keepRecentTokens", kept))
     applied = replace(current, reserve_tokens=reserve, keep_recent_tokens=kept)
     overridden = applied != current
     return AppliedSettings(
@@ -124,9 +116,27 @@ def apply_settings(
                 "reserveTokens": base,
                 "contextWindow": context_tokens if js.is_number(context_tokens) else None,
             },
-            steps=tuple(steps),
+            steps=(
+                *steps,
+                Step("reserveTokens", "max(reserveTokens, reserveTokensFloor)", reserve),
+                Step("keepRecentTokens", "keepRecentTokens", kept),
+            ),
         ),
     )
+
+
+def _floor_in_window(
+    rules: BudgetRules, compaction: object, context_tokens: object
+) -> tuple[int | float, tuple[Step, ...]]:
+    """The reserve floor, lowered where a small window has to keep room for the prompt."""
+    floor = reserve_floor(compaction)
+    steps = (Step("reserveTokensFloor", "reserveTokensFloor ?? 20000", floor),)
+    if not rules.protects_small_windows or not js.is_finite(context_tokens) or context_tokens <= 0:
+        return floor, steps
+    room = js.maximum(0, context_tokens - min_prompt_budget(context_tokens))
+    lowered = js.minimum(floor, room)
+    formula = "min(reserveTokensFloor, contextWindow - min(8000, contextWindow / 2))"
+    return lowered, (*steps, Step("reserveTokensFloor in this window", formula, lowered))
 
 
 def _reason(overridden: bool, raised: bool, configured: bool) -> str:

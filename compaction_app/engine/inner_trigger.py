@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from compaction_app.engine.budget import CompactionSettings
@@ -93,8 +93,7 @@ def latest_compaction_ms(branch: Sequence[Mapping[str, Any]]) -> float | None:
     """When the last compaction entry of a branch was written, in milliseconds since 1970."""
     for entry in reversed(branch):
         if entry.get("type") == "compaction":
-            moment = datetime.fromisoformat(str(entry.get("timestamp")))
-            return moment.timestamp() * 1000
+            return _milliseconds(entry.get("timestamp"))
     return None
 
 
@@ -194,6 +193,18 @@ def _decision(
         },
         steps=(line,),
     )
+
+
+def _milliseconds(timestamp: object) -> float | None:
+    """A timestamp that cannot be read is older than everything."""
+    try:
+        moment = datetime.fromisoformat(timestamp) if isinstance(timestamp, str) else None
+    except ValueError:
+        return None
+    if moment is None:
+        return None
+    zone = moment.tzinfo or UTC
+    return moment.replace(tzinfo=zone).timestamp() * 1000
 
 
 def _is_from(answer: Mapping[str, Any], model: Mapping[str, Any] | None) -> bool:

@@ -15,8 +15,13 @@ MAX_OVERFLOW_COMPACTIONS: Final = 3
 MAX_TRUNCATIONS: Final = 1
 TIMEOUT_RECOVERY_RATIO: Final = 0.65
 COMPACTION_RETRY_WAIT_MS: Final = 60_000
-MANUAL_ABORT_WAIT_MS: Final = 15_000
-IDLE_WAIT_MS: Final = 30_000
+"""How long a run waits for a compaction to be tried again; renewed while one is in flight."""
+
+
+_ATTEMPTS: Final = (
+    Step("maxOverflowCompactions", "per run", MAX_OVERFLOW_COMPACTIONS, "count"),
+    Step("maxTruncations", "per run", MAX_TRUNCATIONS, "count"),
+)
 
 OVERFLOW_TEXT: Final = (
     "Context overflow: prompt too large for the model. Try /reset (or /new) to start a fresh session,"
@@ -117,15 +122,15 @@ def recover_from_overflow(
     wrong then. ``results_over_limits``: tool results are over a single or the aggregate limit.
     """
     spent = counters.overflow_compactions >= MAX_OVERFLOW_COMPACTIONS
+    can_compact = not (compaction_failed or spent or compaction_tried)
+    can_truncate = results_over_limits and counters.truncations < MAX_TRUNCATIONS
     if compaction_tried and no_real_conversation:
         outcome, reason = "retry", "token_count_reset"
-    elif not (compaction_failed or spent or compaction_tried):
-        outcome, reason = (
-            ("retry", "attempt_already_compacted")
-            if attempt_compacted
-            else ("compact", "overflow_compaction")
-        )
-    elif results_over_limits and counters.truncations < MAX_TRUNCATIONS:
+    elif can_compact and attempt_compacted:
+        outcome, reason = "retry", "attempt_already_compacted"
+    elif can_compact:
+        outcome, reason = "compact", "overflow_compaction"
+    elif can_truncate:
         outcome, reason = "truncate", "tool_results_over_limits"
     else:
         outcome = "give_up"
@@ -140,10 +145,7 @@ def recover_from_overflow(
             "overflowCompactions": counters.overflow_compactions,
             "truncations": counters.truncations,
         },
-        steps=(
-            Step("maxOverflowCompactions", "per run", MAX_OVERFLOW_COMPACTIONS, "count"),
-            Step("maxTruncations", "per run", MAX_TRUNCATIONS, "count"),
-        ),
+        steps=_ATTEMPTS,
     )
 
 

@@ -14,9 +14,12 @@ from compaction_app.engine.budget import min_prompt_budget
 from compaction_app.engine.decision import Decision, Step
 from compaction_app.engine.pruning.recovery import RecoveryRules, plan_reduction
 from sessions_app.tokens import javascript as js
-from sessions_app.tokens.pressure import plain_pre_prompt_pressure, pre_prompt_pressure
+from sessions_app.tokens.pressure import (
+    CHARS_PER_TOKEN,
+    plain_pre_prompt_pressure,
+    pre_prompt_pressure,
+)
 
-CHARS_PER_TOKEN: Final = 4
 TRUNCATION_MARGIN_TOKENS: Final = 512
 TRUNCATION_MARGIN_RATIO: Final = 1.5
 
@@ -151,7 +154,21 @@ def route_prompt(
         budget=budget,
         overflow_tokens=overflow,
         reducible_chars=reducible,
-        decision=_decision(rule_set, route, estimate, source, budget, overflow, reducible, needed),
+        decision=_decision(
+            rule_set, route, estimate, source, budget, _steps(budget, overflow, reducible, needed)
+        ),
+    )
+
+
+def cli_turn_compacts(route: PromptRoute, stored_total: float) -> bool:
+    """Whether a turn of a command-line backend compacts first.
+
+    Its route is that of the stored branch with an empty prompt; a stored total above the prompt's
+    budget counts as well.
+    """
+    return (
+        route.should_compact
+        or max(route.estimated_prompt_tokens, stored_total) > route.budget.prompt
     )
 
 
@@ -236,9 +253,7 @@ def _decision(
     estimate: float,
     source: str,
     budget: Budget,
-    overflow: float,
-    reducible: float,
-    needed: float,
+    steps: tuple[Step, ...],
 ) -> Decision:
     return Decision(
         rule="prompt_route",
@@ -252,25 +267,29 @@ def _decision(
             "contextTokenBudget": budget.window,
             "reserveTokens": budget.reserve,
         },
-        steps=(
-            Step("minPromptBudget", "min(8000, contextTokenBudget / 2)", budget.min_prompt),
-            Step(
-                "effectiveReserveTokens",
-                "min(reserveTokens, contextTokenBudget - minPromptBudget)",
-                budget.effective_reserve,
-            ),
-            Step(
-                "promptBudgetBeforeReserve",
-                "contextTokenBudget - effectiveReserveTokens",
-                budget.prompt,
-            ),
-            Step("overflowTokens", "estimatedPromptTokens - promptBudgetBeforeReserve", overflow),
-            Step("toolResultReducibleChars", "what cutting tool results saves", reducible, "chars"),
-            Step(
-                "truncationThresholdChars",
-                "max(overflowTokens * 4 + 2048, overflowTokens * 4 * 1.5)",
-                needed,
-                "chars",
-            ),
+        steps=steps,
+    )
+
+
+def _steps(budget: Budget, overflow: float, reducible: float, needed: float) -> tuple[Step, ...]:
+    return (
+        Step("minPromptBudget", "min(8000, contextTokenBudget / 2)", budget.min_prompt),
+        Step(
+            "effectiveReserveTokens",
+            "min(reserveTokens, contextTokenBudget - minPromptBudget)",
+            budget.effective_reserve,
+        ),
+        Step(
+            "promptBudgetBeforeReserve",
+            "contextTokenBudget - effectiveReserveTokens",
+            budget.prompt,
+        ),
+        Step("overflowTokens", "estimatedPromptTokens - promptBudgetBeforeReserve", overflow),
+        Step("toolResultReducibleChars", "what cutting tool results saves", reducible, "chars"),
+        Step(
+            "truncationThresholdChars",
+            "max(overflowTokens * 4 + 2048, overflowTokens * 4 * 1.5)",
+            needed,
+            "chars",
         ),
     )

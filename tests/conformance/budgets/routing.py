@@ -18,6 +18,7 @@ from compaction_app.engine.routing import (
 )
 from compaction_app.engine.rule_sets import RuleSet
 from tests.conformance.budgets.protocol import present
+from tests.conformance.pruning.protocol import notice
 
 
 def _max_chars(args: dict[str, Any], rules: RuleSet) -> Any:
@@ -35,6 +36,7 @@ def _truncate(args: dict[str, Any], rules: RuleSet) -> Any:
         args["text"],
         args["maxChars"],
         rules.pruning.truncation,
+        notice=notice(options.get("suffix")),
         min_keep_chars=options.get("minKeepChars"),
     )
 
