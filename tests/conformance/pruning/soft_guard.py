@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from compaction_app.engine.pruning import guard, soft_cut
 from compaction_app.engine.pruning.compact_results import write_back
 from compaction_app.engine.rule_sets import RuleSet
 from sessions_app.tokens.loop_chars import loop_message_chars
+from sessions_app.tokens.pressure import message_pressure
+from tests.conformance.budgets import routing
 from tests.conformance.pruning.protocol import Adapter, by_position, encode, one
 
 Inner = Callable[[list[Any]], list[Any]]
@@ -31,14 +34,47 @@ def guard_step(
     return done
 
 
+def _mid_turn(args: dict[str, Any]) -> guard.MidTurnCheck | None:
+    given = args.get("midTurnPrecheck") or {}
+    if not given.get("enabled"):
+        return None
+    return guard.MidTurnCheck(
+        context_tokens=given["contextTokenBudget"],
+        reserve_tokens=given["reserveTokens"],
+        tool_result_max_chars=given.get("toolResultMaxChars"),
+        system=given.get("systemPrompt"),
+        fence=given.get("prePromptMessageCount"),
+    )
+
+
+def _failure(done: guard.Guarded) -> dict[str, Any]:
+    route = done.mid_turn
+    if route is None:
+        return {"error": done.error}
+    return {
+        "error": f"MidTurnPrecheckSignal: {done.error}",
+        "request": {
+            "route": route.route,
+            "estimatedPromptTokens": route.estimated_prompt_tokens,
+            "promptBudgetBeforeReserve": route.budget.prompt,
+            "overflowTokens": route.overflow_tokens,
+            "toolResultReducibleChars": route.reducible_chars,
+            "effectiveReserveTokens": route.budget.effective_reserve,
+        },
+    }
+
+
 def run_guard(args: dict[str, Any], rules: RuleSet) -> Any:
+    check = _mid_turn(args)
     rows = []
     for step in args["steps"]:
         given = step["messages"]
         before = copy.deepcopy(given)
-        done = guard_step(given, args, rules, None)
+        done = guard_step(given, args, rules, check)
+        if check is not None:
+            check = replace(check, fence=done.fence)
         if done.error is not None:
-            rows.append({"error": done.error})
+            rows.append(_failure(done))
             continue
         rows.append(
             {
@@ -57,6 +93,10 @@ def cut_result(args: dict[str, Any], rules: RuleSet) -> Any:
     )
 
 
+def decide_route(args: dict[str, Any], rules: RuleSet) -> Any:
+    return encode(routing.decide(args, rules))
+
+
 FUNCTIONS: dict[str, Adapter] = {
     "guardEstimateMessageChars": lambda a, r: loop_message_chars(
         a["message"], r.pruning.guard.cut.chars
@@ -69,4 +109,6 @@ FUNCTIONS: dict[str, Adapter] = {
     ),
     "truncateToolResultToChars": cut_result,
     "toolResultContextGuard": run_guard,
+    "estimateMessageTokenPressure": lambda a, r: message_pressure(a["message"]),
+    "shouldPreemptivelyCompactBeforePrompt": decide_route,
 }
