@@ -102,6 +102,7 @@ def apply_settings(
     kept = current.keep_recent_tokens if keep is None else keep
     applied = replace(current, reserve_tokens=reserve, keep_recent_tokens=kept)
     overridden = applied != current
+    reason = _reason(overridden, reserve > base, configured is not None)
     return AppliedSettings(
         settings=applied,
         reserve_override=reserve if reserve != current.reserve_tokens else None,
@@ -110,12 +111,9 @@ def apply_settings(
             rule="compaction_settings",
             fired=overridden,
             outcome="override" if overridden else "keep",
-            reason=_reason(overridden, reserve > base, configured is not None),
+            reason=reason,
             rule_set=rule_set,
-            inputs={
-                "reserveTokens": base,
-                "contextWindow": context_tokens if js.is_number(context_tokens) else None,
-            },
+            inputs={"reserveTokens": base, "contextWindow": _number(context_tokens)},
             steps=(
                 *steps,
                 Step("reserveTokens", "max(reserveTokens, reserveTokensFloor)", reserve),
@@ -145,6 +143,10 @@ def _reason(overridden: bool, raised: bool, configured: bool) -> str:
     if raised:
         return "reserve_raised_to_floor"
     return "reserve_configured" if configured else "keep_recent_configured"
+
+
+def _number(value: object) -> int | float | None:
+    return value if js.is_number(value) else None
 
 
 def _floor_from(value: object, least: int) -> int | float | None:

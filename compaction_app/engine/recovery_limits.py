@@ -12,6 +12,8 @@ from compaction_app.engine.pruning.context_limits import normal_agent_id
 from sessions_app.tokens import javascript as js
 
 MAX_OVERFLOW_COMPACTIONS: Final = 3
+"""Per run. What is passed on as the prompt's size is the observed one, else the window plus one."""
+
 MAX_TRUNCATIONS: Final = 1
 TIMEOUT_RECOVERY_RATIO: Final = 0.65
 COMPACTION_RETRY_WAIT_MS: Final = 60_000
@@ -49,6 +51,24 @@ class RecoveryCounters:
     overflow_compactions: int = 0
     timeout_compactions: int = 0
     truncations: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OverflowSituation:
+    """What is known when a prompt overflowed.
+
+    ``compaction_failed``: the error is a compaction's own. ``attempt_compacted``: the attempt had
+    already compacted, so the prompt is just tried again. ``compaction_tried``: the compaction of this
+    step was run and compacted nothing; ``no_real_conversation``: because there was none to compact,
+    after a pre-prompt check, whose token count was wrong then. ``results_over_limits``: tool results
+    are over a single or the aggregate limit.
+    """
+
+    compaction_failed: bool = False
+    attempt_compacted: bool = False
+    compaction_tried: bool = False
+    no_real_conversation: bool = False
+    results_over_limits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,29 +124,18 @@ def agent_entry(config: object, agent_id: str | None) -> Mapping[str, Any] | Non
 
 
 def recover_from_overflow(
-    rule_set: str,
-    counters: RecoveryCounters,
-    *,
-    compaction_failed: bool = False,
-    attempt_compacted: bool = False,
-    compaction_tried: bool = False,
-    no_real_conversation: bool = False,
-    results_over_limits: bool = False,
+    rule_set: str, counters: RecoveryCounters, overflow: OverflowSituation
 ) -> Decision:
     """The next step after an overflow: ``retry``, ``compact``, ``truncate`` or ``give_up``.
 
-    ``compaction_failed``: the error is a compaction's own. ``attempt_compacted``: the attempt had
-    already compacted, so the prompt is just tried again, which counts as an attempt.
-    ``compaction_tried``: the compaction of this step was run and compacted nothing;
-    ``no_real_conversation``: because there was none, after a pre-prompt check, whose token count was
-    wrong then. ``results_over_limits``: tool results are over a single or the aggregate limit.
+    The caller counts: a retry after a compaction of the attempt's own is one overflow compaction.
     """
     spent = counters.overflow_compactions >= MAX_OVERFLOW_COMPACTIONS
-    can_compact = not (compaction_failed or spent or compaction_tried)
-    can_truncate = results_over_limits and counters.truncations < MAX_TRUNCATIONS
-    if compaction_tried and no_real_conversation:
+    can_compact = not (overflow.compaction_failed or spent or overflow.compaction_tried)
+    can_truncate = overflow.results_over_limits and counters.truncations < MAX_TRUNCATIONS
+    if overflow.compaction_tried and overflow.no_real_conversation:
         outcome, reason = "retry", "token_count_reset"
-    elif can_compact and attempt_compacted:
+    elif can_compact and overflow.attempt_compacted:
         outcome, reason = "retry", "attempt_already_compacted"
     elif can_compact:
         outcome, reason = "compact", "overflow_compaction"
@@ -134,7 +143,7 @@ def recover_from_overflow(
         outcome, reason = "truncate", "tool_results_over_limits"
     else:
         outcome = "give_up"
-        reason = "compaction_failure" if compaction_failed else "context_overflow"
+        reason = "compaction_failure" if overflow.compaction_failed else "context_overflow"
     return Decision(
         rule="overflow_recovery",
         fired=outcome != "give_up",

@@ -98,24 +98,6 @@ class PromptRoute:
         return self.route in ("compact_only", "compact_then_truncate")
 
 
-@dataclass(frozen=True, slots=True)
-class RouteStatus:
-    """The route as a session's status keeps it; tokens, chars and counts."""
-
-    updated_at_ms: int | float
-    provider: str
-    model: str
-    route: PromptRoute
-    context_tokens: int | float
-    reserve_tokens: int | float
-    remaining_tokens: int | float
-    message_count: int | float
-    unwindowed_message_count: int | float
-    session_id: str | None
-    schema_version: int = 1
-    source: str = "pre-prompt-estimate"
-
-
 def prompt_budget(context_tokens: float, reserve_tokens: float) -> Budget:
     """The split of a window. The reserve may take what the minimum for the prompt leaves, no more."""
     window = js.maximum(1, js.floor(context_tokens))
@@ -178,36 +160,6 @@ def truncation_threshold_chars(overflow_tokens: float) -> int | float:
     return js.maximum(
         chars + TRUNCATION_MARGIN_TOKENS * CHARS_PER_TOKEN,
         js.ceil(chars * TRUNCATION_MARGIN_RATIO),
-    )
-
-
-def route_status(
-    route: PromptRoute,
-    *,
-    now_ms: int | float,
-    provider: str,
-    model: str,
-    context_tokens: float,
-    reserve_tokens: float,
-    message_count: float,
-    unwindowed_message_count: float | None = None,
-    session_id: str | None = None,
-) -> RouteStatus:
-    """The record that a session's status shows of the last check."""
-    window = js.maximum(1, js.floor(context_tokens))
-    whole = message_count if unwindowed_message_count is None else unwindowed_message_count
-    left = route.budget.prompt - route.estimated_prompt_tokens
-    return RouteStatus(
-        updated_at_ms=now_ms,
-        provider=provider,
-        model=model,
-        route=route,
-        context_tokens=window,
-        reserve_tokens=js.maximum(0, js.floor(reserve_tokens)),
-        remaining_tokens=js.maximum(0, left),
-        message_count=js.maximum(0, js.floor(message_count)),
-        unwindowed_message_count=js.maximum(0, js.floor(whole)),
-        session_id=session_id or None,
     )
 
 

@@ -9,12 +9,12 @@ from compaction_app.engine.decision import Decision
 from compaction_app.engine.pruning.caps import auto_max_chars, live_max_chars, max_chars
 from compaction_app.engine.pruning.recovery import plan_reduction
 from compaction_app.engine.pruning.truncate import truncate_text
+from compaction_app.engine.route_status import route_status
 from compaction_app.engine.routing import (
     Budget,
     Prompt,
     PromptRoute,
     route_prompt,
-    route_status,
 )
 from compaction_app.engine.rule_sets import RuleSet
 from tests.conformance.budgets.protocol import present
