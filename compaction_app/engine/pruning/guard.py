@@ -7,13 +7,13 @@ rest to recovery (spec pruning 10.4 and 10.5, profiles 2.13, 2.14 and 4).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from compaction_app.engine.decision import Decision, Step
 from compaction_app.engine.pruning.change import Change, change
-from compaction_app.engine.pruning.compact_results import compact_oldest
+from compaction_app.engine.pruning.compact_results import compact_oldest, write_back
 from compaction_app.engine.pruning.soft_cut import (
     SOFT_CUT_2026_3,
     SOFT_CUT_2026_4_20,
@@ -77,6 +77,10 @@ GUARD_2026_5_28: Final = GuardRules(
 )
 
 
+Transform = Callable[[Sequence[Any]], Any]
+"""What else changes a context before it is sent."""
+
+
 @dataclass(frozen=True, slots=True)
 class MidTurnCheck:
     """The routing before a prompt, run inside a tool loop when results came in behind the ``fence``.
@@ -129,11 +133,27 @@ def guard_context(
     messages: Sequence[Any],
     window_tokens: float,
     rules: RuleSet,
+    *,
+    previous: Transform | None = None,
     mid_turn: MidTurnCheck | None = None,
+    in_place: bool = False,
 ) -> Guarded:
-    """The context of one model call under the soft guard; nothing given is changed."""
+    """The context of one model call under the soft guard.
+
+    Args:
+        previous: the transform that ran before the guard was put around it; an answer that is no list
+            is passed over.
+        in_place: change the message objects themselves where the version's guard does so, and answer
+            the very list. Otherwise nothing given is changed.
+    """
+    answer = messages if previous is None else previous(messages)
+    context = answer if isinstance(answer, list) else messages
     limits = guard_limits(window_tokens, rules.pruning.guard)
-    return enforce_limits(messages, limits, rules, mid_turn)
+    guarded = enforce_limits(context, limits, rules, mid_turn)
+    if not (in_place and rules.pruning.guard.sticks):
+        return guarded
+    write_back(context, guarded.new_forms)
+    return replace(guarded, messages=context)
 
 
 def enforce_limits(

@@ -64,10 +64,9 @@ def guard_in_place(args: dict[str, Any], rules: RuleSet) -> Any:
         if done.error is not None:
             rows.append({"error": done.error})
             continue
-        sticks = rules.pruning.guard.sticks
         rows.append(
             {
-                "same": done.messages is given or (sticks and not args.get("inner")),
+                "same": done.messages is given,
                 "inputUntouched": given == before,
                 "messages": by_equality(done.messages, before),
             }

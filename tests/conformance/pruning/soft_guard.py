@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from compaction_app.engine.pruning import guard, soft_cut
-from compaction_app.engine.pruning.compact_results import write_back
 from compaction_app.engine.rule_sets import RuleSet
 from sessions_app.tokens.loop_chars import loop_message_chars
 from sessions_app.tokens.pressure import message_pressure
 from tests.conformance.budgets import routing
 from tests.conformance.pruning.protocol import Adapter, by_position, encode, one
 
-Inner = Callable[[list[Any]], list[Any]]
 
-
-def inner_transform(kind: str | None) -> Inner:
-    """The transform that runs before the guard; one that answers no list is passed over."""
-    return (lambda messages: messages[1:]) if kind == "dropFirst" else (lambda messages: messages)
+def inner_transform(kind: str | None) -> guard.Transform | None:
+    """The transform that runs before the guard: it drops the first message, or answers no list."""
+    if kind is None:
+        return None
+    return (lambda messages: messages[1:]) if kind == "dropFirst" else (lambda messages: None)
 
 
 def guard_step(
     given: list[Any], args: dict[str, Any], rules: RuleSet, check: guard.MidTurnCheck | None
 ) -> guard.Guarded:
     """One model call; in versions whose guard works in place, ``given`` is changed."""
-    messages = inner_transform(args.get("inner"))(given)
-    done = guard.guard_context(messages, args["contextWindowTokens"], rules, check)
-    if rules.pruning.guard.sticks:
-        write_back(messages, done.new_forms)
-    return done
+    return guard.guard_context(
+        given,
+        args["contextWindowTokens"],
+        rules,
+        previous=inner_transform(args.get("inner")),
+        mid_turn=check,
+        in_place=True,
+    )
 
 
 def _mid_turn(args: dict[str, Any]) -> guard.MidTurnCheck | None:
@@ -83,6 +84,7 @@ def run_guard(args: dict[str, Any], rules: RuleSet) -> Any:
                 "messages": by_position(done.messages, given),
             }
         )
+    # Nothing is installed that would have to be taken back: the guard is called, not hung in.
     return {"steps": rows, "restored": True}
 
 
