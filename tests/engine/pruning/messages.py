@@ -56,7 +56,7 @@ _FRAGMENTS = [
     *("a", "log line\n", "\n", " ", "汉字", "😀", "\ud83d", "\ude00", "İ", "\u2028", "\x00"),
     *("error", "done.", "}", "exit code 1", "[media attached: x]", "token=abcdefghijklmnop"),
 ]
-texts = st.lists(st.tuples(st.sampled_from(_FRAGMENTS), st.integers(1, 400)), max_size=6).map(
+texts = st.lists(st.tuples(st.sampled_from(_FRAGMENTS), st.integers(1, 200)), max_size=5).map(
     lambda parts: "".join(fragment * count for fragment, count in parts)
 ) | st.text(max_size=20)
 
@@ -80,4 +80,4 @@ results = st.builds(
     st.lists(_blocks, max_size=3) | texts,
 )
 single_results = st.builds(result, texts, _ids, _names)
-conversations = st.lists(st.one_of(users, answers, results), max_size=14)
+conversations = st.lists(st.one_of(users, answers, results), max_size=10)
