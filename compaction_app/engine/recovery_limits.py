@@ -12,6 +12,8 @@ from compaction_app.engine.pruning.context_limits import normal_agent_id
 from sessions_app.tokens import javascript as js
 
 MAX_OVERFLOW_COMPACTIONS: Final = 3
+"""Per run. What is passed on as the prompt's size is the observed one, else the window plus one."""
+
 MAX_TRUNCATIONS: Final = 1
 TIMEOUT_RECOVERY_RATIO: Final = 0.65
 COMPACTION_RETRY_WAIT_MS: Final = 60_000
