@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sessions_app.tokens import loop_chars, message_tokens
+
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
@@ -16,11 +18,28 @@ class RuleSet:
 
     id: str
     runtime_version: str
+    message_tokens: message_tokens.MessageTokenRules
+    loop_chars: loop_chars.LoopCharRules
 
 
-OPENCLAW_2026_3 = RuleSet(id="openclaw-2026.3", runtime_version="2026.3.13")
-OPENCLAW_2026_4_20 = RuleSet(id="openclaw-2026.4.20", runtime_version="2026.4.20")
-OPENCLAW_2026_5_28 = RuleSet(id="openclaw-2026.5.28", runtime_version="2026.5.28")
+OPENCLAW_2026_3 = RuleSet(
+    id="openclaw-2026.3",
+    runtime_version="2026.3.13",
+    message_tokens=message_tokens.OPENCLAW_2026_3,
+    loop_chars=loop_chars.OPENCLAW_2026_3,
+)
+OPENCLAW_2026_4_20 = RuleSet(
+    id="openclaw-2026.4.20",
+    runtime_version="2026.4.20",
+    message_tokens=message_tokens.OPENCLAW_2026_4_20,
+    loop_chars=loop_chars.OPENCLAW_2026_4_20,
+)
+OPENCLAW_2026_5_28 = RuleSet(
+    id="openclaw-2026.5.28",
+    runtime_version="2026.5.28",
+    message_tokens=message_tokens.OPENCLAW_2026_5_28,
+    loop_chars=loop_chars.OPENCLAW_2026_5_28,
+)
 
 RULE_SETS = {rules.id: rules for rules in (OPENCLAW_2026_3, OPENCLAW_2026_4_20, OPENCLAW_2026_5_28)}
 DEFAULT_RULE_SET = OPENCLAW_2026_5_28
