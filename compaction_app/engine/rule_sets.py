@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from compaction_app.engine.compaction import versions as compaction
 from sessions_app.tokens import loop_chars, message_tokens
 
 
@@ -20,6 +21,7 @@ class RuleSet:
     runtime_version: str
     message_tokens: message_tokens.MessageTokenRules
     loop_chars: loop_chars.LoopCharRules
+    compaction: compaction.CompactionRules
 
 
 OPENCLAW_2026_3 = RuleSet(
@@ -27,18 +29,21 @@ OPENCLAW_2026_3 = RuleSet(
     runtime_version="2026.3.13",
     message_tokens=message_tokens.OPENCLAW_2026_3,
     loop_chars=loop_chars.OPENCLAW_2026_3,
+    compaction=compaction.COMPACTION_2026_3,
 )
 OPENCLAW_2026_4_20 = RuleSet(
     id="openclaw-2026.4.20",
     runtime_version="2026.4.20",
     message_tokens=message_tokens.OPENCLAW_2026_4_20,
     loop_chars=loop_chars.OPENCLAW_2026_4_20,
+    compaction=compaction.COMPACTION_2026_4_20,
 )
 OPENCLAW_2026_5_28 = RuleSet(
     id="openclaw-2026.5.28",
     runtime_version="2026.5.28",
     message_tokens=message_tokens.OPENCLAW_2026_5_28,
     loop_chars=loop_chars.OPENCLAW_2026_5_28,
+    compaction=compaction.COMPACTION_2026_5_28,
 )
 
 RULE_SETS = {rules.id: rules for rules in (OPENCLAW_2026_3, OPENCLAW_2026_4_20, OPENCLAW_2026_5_28)}

@@ -6,12 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
+from tests.conformance.compaction import cuts, measures, protocol, sections, summaries
 
-FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {}
+FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
+    **cuts.FUNCTIONS,
+    **measures.FUNCTIONS,
+    **sections.FUNCTIONS,
+    **summaries.FUNCTIONS,
+}
 
 
 def answer(fn: str, args: dict[str, Any], rules: RuleSet) -> Any:
     """The encoded result of ``fn``; raises LookupError for a function we do not have."""
     if fn not in FUNCTIONS:
         raise LookupError(f"unknown function {fn}")
-    return FUNCTIONS[fn](args, rules)
+    return FUNCTIONS[fn](protocol.expand(args), rules)
