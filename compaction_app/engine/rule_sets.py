@@ -10,6 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compaction_app.engine.compaction import versions as compaction
+from compaction_app.engine.pruning.versions import (
+    PRUNING_2026_3,
+    PRUNING_2026_4_20,
+    PRUNING_2026_5_28,
+    PruningRules,
+)
 from sessions_app.tokens import loop_chars, message_tokens
 
 
@@ -19,6 +25,7 @@ class RuleSet:
 
     id: str
     runtime_version: str
+    pruning: PruningRules
     message_tokens: message_tokens.MessageTokenRules
     loop_chars: loop_chars.LoopCharRules
     compaction: compaction.CompactionRules
@@ -27,6 +34,7 @@ class RuleSet:
 OPENCLAW_2026_3 = RuleSet(
     id="openclaw-2026.3",
     runtime_version="2026.3.13",
+    pruning=PRUNING_2026_3,
     message_tokens=message_tokens.OPENCLAW_2026_3,
     loop_chars=loop_chars.OPENCLAW_2026_3,
     compaction=compaction.COMPACTION_2026_3,
@@ -34,6 +42,7 @@ OPENCLAW_2026_3 = RuleSet(
 OPENCLAW_2026_4_20 = RuleSet(
     id="openclaw-2026.4.20",
     runtime_version="2026.4.20",
+    pruning=PRUNING_2026_4_20,
     message_tokens=message_tokens.OPENCLAW_2026_4_20,
     loop_chars=loop_chars.OPENCLAW_2026_4_20,
     compaction=compaction.COMPACTION_2026_4_20,
@@ -41,6 +50,7 @@ OPENCLAW_2026_4_20 = RuleSet(
 OPENCLAW_2026_5_28 = RuleSet(
     id="openclaw-2026.5.28",
     runtime_version="2026.5.28",
+    pruning=PRUNING_2026_5_28,
     message_tokens=message_tokens.OPENCLAW_2026_5_28,
     loop_chars=loop_chars.OPENCLAW_2026_5_28,
     compaction=compaction.COMPACTION_2026_5_28,

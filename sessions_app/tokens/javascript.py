@@ -37,6 +37,11 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _INDEX_KEY = re.compile(r"(?:0|[1-9][0-9]{0,9})\Z", re.ASCII)
 _MAX_INDEX_KEY = 2**32 - 2
+_WHOLE_TEXT = re.compile(r"[+-]?[0-9]{1,15}\Z", re.ASCII)
+_NUMBER_TEXT = re.compile(
+    r"[+-]?(?:[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?|Infinity)\Z",
+    re.ASCII,
+)
 
 
 # --- strings ---------------------------------------------------------------------------------------
@@ -216,6 +221,34 @@ def _double_text(value: float) -> str:
     power = point - 1
     tail = f"e{'+' if power >= 0 else '-'}{abs(power)}"
     return sign + (digits if count == 1 else f"{digits[0]}.{digits[1:]}") + tail
+
+
+def divide(dividend: float, divisor: float) -> float:
+    """``dividend / divisor``: dividing by zero gives an infinity or NaN, never an error."""
+    if divisor != 0:
+        return dividend / divisor
+    return math.nan if dividend == 0 or dividend != dividend else math.copysign(math.inf, dividend)
+
+
+def position(value: float) -> int:
+    """A number as ``slice`` reads it: towards zero, NaN is 0, an infinity is past every end."""
+    if value != value:
+        return 0
+    return math.trunc(max(-MAX_SAFE_INTEGER, min(value, MAX_SAFE_INTEGER)))
+
+
+def to_number(value: object) -> int | float:
+    """``Number(value)`` for JSON values; a list or an object is NaN."""
+    if value is None or isinstance(value, bool):
+        return int(bool(value))
+    if is_number(value):
+        return value
+    if not isinstance(value, str):
+        return math.nan
+    text = trim(value)
+    if _NUMBER_TEXT.match(text) is None:
+        return math.nan if text else 0
+    return float(text) if _WHOLE_TEXT.match(text) is None else int(text)
 
 
 # --- JSON ------------------------------------------------------------------------------------------

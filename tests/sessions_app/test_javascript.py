@@ -142,6 +142,44 @@ def test_pos_int(value: object, whole: int | None) -> None:
     assert js.pos_int(value) == whole
 
 
+@pytest.mark.parametrize(
+    ("value", "index"), [(2.9, 2), (-2.9, -2), (math.nan, 0), (math.inf, js.MAX_SAFE_INTEGER)]
+)
+def test_position_reads_a_number_as_slice_does(value: float, index: int) -> None:
+    assert js.position(value) == index
+
+
+@pytest.mark.parametrize(("dividend", "quotient"), [(6, 3), (0, 0), (-1, -0.5)])
+def test_divide(dividend: float, quotient: float) -> None:
+    assert js.divide(dividend, 2) == quotient
+
+
+def test_dividing_by_zero_is_no_error() -> None:
+    assert js.divide(1, 0) == math.inf and js.divide(-1, 0) == -math.inf
+    assert math.isnan(js.divide(0, 0))
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (" 99 ", 99),
+        ("", 0),
+        ("1.5e3", 1500),
+        (".5", 0.5),
+        (None, 0),
+        (True, 1),
+        ("-Infinity", -math.inf),
+    ],
+)
+def test_to_number_reads_texts(value: object, number: float) -> None:
+    assert js.to_number(value) == number
+
+
+@pytest.mark.parametrize("value", ["9a", "1_000", "inf", "nan", [], {}])
+def test_to_number_of_anything_else_is_nan(value: object) -> None:
+    assert math.isnan(js.to_number(value))
+
+
 def test_truth_is_javascripts() -> None:
     assert all(map(js.is_truthy, [[], {}, "0", -1, True]))
     assert not any(map(js.is_truthy, ["", 0, math.nan, None, False]))

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
+from tests.conformance.pruning import (
+    pairing,
+    persistence,
+    sessions,
+    truncation,
+)
+from tests.conformance.pruning.protocol import Adapter, expand
 
-FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {}
+FUNCTIONS: dict[str, Adapter] = {
+    **truncation.FUNCTIONS,
+    **pairing.FUNCTIONS,
+    **persistence.FUNCTIONS,
+    **sessions.FUNCTIONS,
+}
 
 
 def answer(fn: str, args: dict[str, Any], rules: RuleSet) -> Any:
     """The encoded result of ``fn``; raises LookupError for a function we do not have."""
     if fn not in FUNCTIONS:
         raise LookupError(f"unknown function {fn}")
-    return FUNCTIONS[fn](args, rules)
+    return FUNCTIONS[fn](expand(args), rules)
