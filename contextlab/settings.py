@@ -8,6 +8,7 @@ from contextlab.env import env_str
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env_str("DATA_DIR", str(BASE_DIR / "data")))
+TIKTOKEN_CACHE_DIR = env_str("TIKTOKEN_CACHE_DIR", str(DATA_DIR / "tiktoken"))
 SECRET_KEY = env_str("SECRET_KEY", "not-a-secret")
 DEBUG = False
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", "testserver"]

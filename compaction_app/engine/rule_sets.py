@@ -16,7 +16,9 @@ from compaction_app.engine.pruning.versions import (
     PRUNING_2026_5_28,
     PruningRules,
 )
+from sessions_app.session_index import INDEX_2026_4_20, INDEX_2026_5_28, IndexRules
 from sessions_app.tokens import loop_chars, message_tokens
+from sessions_app.usage import USAGE_2026_4_20, USAGE_2026_5_28, UsageRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,8 @@ class RuleSet:
     id: str
     runtime_version: str
     pruning: PruningRules
+    usage: UsageRules
+    session_index: IndexRules
     message_tokens: message_tokens.MessageTokenRules
     loop_chars: loop_chars.LoopCharRules
     compaction: compaction.CompactionRules
@@ -35,6 +39,8 @@ OPENCLAW_2026_3 = RuleSet(
     id="openclaw-2026.3",
     runtime_version="2026.3.13",
     pruning=PRUNING_2026_3,
+    usage=USAGE_2026_4_20,
+    session_index=INDEX_2026_4_20,
     message_tokens=message_tokens.OPENCLAW_2026_3,
     loop_chars=loop_chars.OPENCLAW_2026_3,
     compaction=compaction.COMPACTION_2026_3,
@@ -43,6 +49,8 @@ OPENCLAW_2026_4_20 = RuleSet(
     id="openclaw-2026.4.20",
     runtime_version="2026.4.20",
     pruning=PRUNING_2026_4_20,
+    usage=USAGE_2026_4_20,
+    session_index=INDEX_2026_4_20,
     message_tokens=message_tokens.OPENCLAW_2026_4_20,
     loop_chars=loop_chars.OPENCLAW_2026_4_20,
     compaction=compaction.COMPACTION_2026_4_20,
@@ -51,6 +59,8 @@ OPENCLAW_2026_5_28 = RuleSet(
     id="openclaw-2026.5.28",
     runtime_version="2026.5.28",
     pruning=PRUNING_2026_5_28,
+    usage=USAGE_2026_5_28,
+    session_index=INDEX_2026_5_28,
     message_tokens=message_tokens.OPENCLAW_2026_5_28,
     loop_chars=loop_chars.OPENCLAW_2026_5_28,
     compaction=compaction.COMPACTION_2026_5_28,

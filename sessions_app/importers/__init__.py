@@ -1,0 +1,82 @@
+"""The only door for files: which format is it, and its entries as values.
+
+One module per format; nothing outside this package knows how a file is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+
+from sessions_app.importers import openclaw
+from sessions_app.importers.records import Record, lines, records
+from sessions_app.transcript import Entry, Header, Problem, Transcript
+
+__all__ = ["NotATranscript", "detect", "entries_of", "read_transcript"]
+
+
+class NotATranscript(ValueError):
+    """The file is of no known format; the message says what was looked for."""
+
+
+def detect(found: Iterable[Record | Problem]) -> str:
+    """The format of a file by its first records: ``openclaw`` or ``pi``.
+
+    Raises:
+        NotATranscript: when none of them could stand in a transcript.
+    """
+    for item in found:
+        if isinstance(item, Record) and openclaw.looks_like(item.value):
+            return "openclaw"
+    raise NotATranscript(
+        f"No session transcript: among the first {openclaw.FIRST_LINES} lines none is an OpenClaw or "
+        'pi record ({"type": "session", ...} or {"type": "message", ...}, one JSON object a line).'
+    )
+
+
+def entries_of(
+    chunks: Iterable[bytes],
+    state: openclaw.ReaderState | None = None,
+    first_line: int = 1,
+    offset: int = 0,
+) -> Iterator[tuple[int, Header | Entry | Problem]]:
+    """Everything a file holds, each with the offset in bytes up to which the file has been read.
+
+    ``state``, ``first_line`` and ``offset`` continue an earlier read of the same file. A torn last
+    line is a problem and not counted as read, so that it is read again once it is complete.
+
+    Raises:
+        NotATranscript: for a file of no known format, unless an earlier read is continued.
+    """
+    stream = lines(chunks, first_line, offset)
+    if state is None:
+        head = list(islice(stream, openclaw.FIRST_LINES))
+        detect(item for line in head for item in records(line))
+        stream = chain(head, stream)
+    reader = openclaw.Reader(state)
+    done = offset
+    for line in stream:
+        found = list(records(line))
+        torn = any(isinstance(f, Problem) and f.kind == "FILE_TRUNCATED_TAIL" for f in found)
+        done = done if torn else line.end
+        for item in reader.read(found):
+            yield done, item
+
+
+def read_transcript(chunks: Iterable[bytes]) -> Transcript:
+    """A whole file in memory.
+
+    Raises:
+        NotATranscript: for a file of no known format.
+    """
+    header: Header | None = None
+    entries: list[Entry] = []
+    problems: list[Problem] = []
+    for _, item in entries_of(chunks):
+        if isinstance(item, Header):
+            header = item
+        elif isinstance(item, Entry):
+            entries.append(item)
+        else:
+            problems.append(item)
+    return Transcript(header, tuple(entries), tuple(problems))

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
-from tests.conformance.budgets import estimates, protocol
+from tests.conformance.budgets import estimates, files, protocol
 
 FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     **estimates.FUNCTIONS,
+    **files.FUNCTIONS,
 }
 
 

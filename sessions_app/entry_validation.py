@@ -1,0 +1,150 @@
+"""Whether one line of a transcript is an entry that can be trusted (spec budgets 7.4, strict loader).
+
+Kept apart from loading: this says which shapes are sound, not what becomes of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeGuard
+
+from sessions_app.tokens import javascript as js
+
+Entry = Mapping[str, Any]
+
+TOOL_CALL_TYPES: Final = frozenset(
+    {"functionCall", "function_call", "toolCall", "toolUse", "tool_call", "tool_use"}
+)
+TOOL_CALL_ID_KEYS: Final = (
+    "id", "call_id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id"
+)  # fmt: skip
+_MISSING: Final = object()
+
+
+def is_sound_entry(value: object) -> TypeGuard[Entry]:
+    """Whether ``value`` is an entry of a known type with every field that type needs."""
+    if not isinstance(value, Mapping):
+        return False
+    kind = value.get("type")
+    check = _ENTRY_CHECKS.get(kind) if isinstance(kind, str) else None
+    return check is not None and _has_sound_links(value) and check(value)
+
+
+def is_name(value: object) -> TypeGuard[str]:
+    """A string with a character in it that is not white space."""
+    return isinstance(value, str) and not js.is_blank(value)
+
+
+def _has_sound_links(entry: Entry) -> bool:
+    parent = entry.get("parentId")
+    return (
+        is_name(entry.get("id"))
+        and (parent is None or is_name(parent))
+        and ("timestamp" not in entry or is_name(entry["timestamp"]))
+    )
+
+
+def _is_sound_message_entry(entry: Entry) -> bool:
+    message = entry.get("message")
+    if not isinstance(message, Mapping):
+        return False
+    role = message.get("role")
+    check = _MESSAGE_CHECKS.get(role) if isinstance(role, str) else None
+    return check is not None and check(message)
+
+
+def _is_sound_compaction(entry: Entry) -> bool:
+    return (
+        is_name(entry.get("firstKeptEntryId"))
+        and isinstance(entry.get("summary"), str)
+        and js.is_number(entry.get("tokensBefore"))
+    )
+
+
+def _is_sound_custom_message(entry: Entry) -> bool:
+    return (
+        is_name(entry.get("customType"))
+        and _is_content(entry.get("content"))
+        and isinstance(entry.get("display"), bool)
+    )
+
+
+_ENTRY_CHECKS: Final[Mapping[str, Callable[[Entry], bool]]] = {
+    "branch_summary": lambda e: is_name(e.get("fromId")) and isinstance(e.get("summary"), str),
+    "compaction": _is_sound_compaction,
+    "custom": lambda e: is_name(e.get("customType")),
+    "custom_message": _is_sound_custom_message,
+    "label": lambda e: is_name(e.get("targetId")) and _is_optional(e, "label", str),
+    "message": _is_sound_message_entry,
+    "model_change": lambda e: is_name(e.get("provider")) and is_name(e.get("modelId")),
+    "session_info": lambda e: _is_optional(e, "name", str),
+    "thinking_level_change": lambda e: is_name(e.get("thinkingLevel")),
+}
+
+
+def _is_sound_tool_result(message: Entry) -> bool:
+    content = message.get("content")
+    return (
+        is_name(message.get("toolCallId"))
+        and is_name(message.get("toolName"))
+        and isinstance(message.get("isError"), bool)
+        and isinstance(content, list)
+        and all(map(_is_block, content))
+    )
+
+
+def _is_sound_bash_execution(message: Entry) -> bool:
+    return (
+        is_name(message.get("command"))
+        and isinstance(message.get("output"), str)
+        and js.is_number(message.get("exitCode", 0))
+        and isinstance(message.get("cancelled"), bool)
+        and isinstance(message.get("truncated"), bool)
+        and _is_optional(message, "fullOutputPath", str)
+        and _is_optional(message, "excludeFromContext", bool)
+    )
+
+
+_MESSAGE_CHECKS: Final[Mapping[str, Callable[[Entry], bool]]] = {
+    "assistant": lambda m: _is_content(m.get("content")),
+    "bashExecution": _is_sound_bash_execution,
+    "custom": lambda m: is_name(m.get("customType")) and _is_content(m.get("content")),
+    "toolResult": _is_sound_tool_result,
+    "user": lambda m: _is_content(m.get("content")),
+}
+
+
+def _is_content(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(map(_is_block, value)))
+
+
+def _is_block(value: object) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    kind = value.get("type")
+    if kind == "text":
+        return isinstance(value.get("text"), str) and _is_optional(value, "textSignature", str)
+    if kind == "thinking":
+        return (
+            isinstance(value.get("thinking"), str)
+            and _is_optional(value, "thinkingSignature", str)
+            and _is_optional(value, "redacted", bool)
+        )
+    if kind == "image":
+        return isinstance(value.get("data"), str) and isinstance(value.get("mimeType"), str)
+    return is_name(kind) and (kind not in TOOL_CALL_TYPES or _is_tool_call(value))
+
+
+def _is_tool_call(block: Entry) -> bool:
+    return (
+        any(is_name(block.get(key)) for key in TOOL_CALL_ID_KEYS)
+        and is_name(block.get("name"))
+        and all(isinstance(block.get(key), str | Mapping | None) for key in ("arguments", "input"))
+        and _is_optional(block, "thoughtSignature", str)
+    )
+
+
+def _is_optional(holder: Entry, key: str, kind: type) -> bool:
+    """Missing, or of that type; a null is neither."""
+    value = holder.get(key, _MISSING)
+    return value is _MISSING or isinstance(value, kind)

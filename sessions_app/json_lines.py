@@ -1,0 +1,58 @@
+"""Reading JSON as the recorded sessions were written: what counts as JSON, and lines that are not.
+
+A fast parser is asked first. Where it says no, the standard one decides, because the fast one refuses
+two things that JavaScript accepts: escaped lone surrogates, and nesting deeper than it likes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, NoReturn
+
+import orjson
+
+Json = Any
+"""A JSON value: None, bool, int, float, str, list or dict with string keys."""
+
+
+class NotJson(ValueError):
+    """The text is not one JSON value."""
+
+
+def parse_json(text: str | bytes) -> Json:
+    """The JSON value of ``text``; bytes are UTF-8, broken sequences become U+FFFD.
+
+    Raises:
+        NotJson: for anything else, also a value nested too deeply to be read.
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        pass
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise NotJson(str(error)) from error
+
+
+def _refuse(name: str) -> NoReturn:
+    raise NotJson(f"{name} is not JSON")
+
+
+def json_lines(lines: Iterable[str | bytes]) -> Iterator[Json]:
+    """The values of the lines that are JSON; blank and broken lines are passed over."""
+    for line in lines:
+        try:
+            yield parse_json(line)
+        except NotJson:
+            continue
+
+
+def parse_json_lines(content: str | bytes) -> list[Json]:
+    """The values of a whole file's lines that are JSON (spec budgets 7.4); lines end at LF."""
+    if isinstance(content, bytes):
+        return list(json_lines(content.split(b"\n")))
+    return list(json_lines(content.split("\n")))

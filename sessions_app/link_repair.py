@@ -1,0 +1,111 @@
+"""How a transcript's tree is mended when some of its entries cannot be trusted (spec budgets 7.4).
+
+A sound entry below a rejected one is hung from the nearest ancestor that was accepted. A compaction
+that keeps from a rejected entry keeps from the closest sound one instead. Nothing is moved twice:
+entries are taken in file order, and only what stands earlier in the file is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sessions_app.entry_validation import is_name, is_sound_entry
+from sessions_app.json_lines import Json
+
+Entry = Mapping[str, Any]
+
+
+def keep_sound_entries(values: Iterable[Json]) -> list[Entry]:
+    """The sound entries in file order, with their links mended; of a repeated id the first."""
+    repair = _Repair()
+    for value in values:
+        if isinstance(value, Mapping):
+            repair.take(value)
+    return list(repair.accepted.values())
+
+
+class _Repair:
+    def __init__(self) -> None:
+        self.accepted: dict[str, Entry] = {}
+        self._rejected_parent: dict[str, str | None] = {}
+        self._chains: dict[str, tuple[str, ...]] = {}
+        self._first_below: dict[str, str] = {}
+        self._hung_below: dict[str, tuple[str, ...]] = {}
+
+    def take(self, value: Entry) -> None:
+        """Accept or reject the file's next object."""
+        entry_id = value.get("id")
+        if not is_sound_entry(value) or (
+            value["type"] == "label" and value["targetId"] not in self.accepted
+        ):
+            if is_name(entry_id):
+                self._reject(entry_id, value.get("parentId"))
+        elif value["id"] not in self.accepted:
+            self.accepted[value["id"]] = self._mended(value)
+
+    def _reject(self, entry_id: str, parent: object) -> None:
+        self._rejected_parent[entry_id] = parent if is_name(parent) else None
+        self._chains.clear()
+
+    def _mended(self, entry: Entry) -> Entry:
+        parent = entry.get("parentId")
+        chain = self._chain(parent)
+        if chain:
+            parent = self._accepted_above(chain)
+        mended: dict[str, Any] = dict(entry)
+        mended["parentId"] = parent
+        if entry["type"] == "compaction":
+            self._mend_first_kept(mended)
+        else:
+            self._note_descendant(entry["id"], chain)
+        return entry if mended == entry else mended
+
+    def _chain(self, entry_id: str | None) -> tuple[str, ...]:
+        """The rejected entries from this one upwards, this one included; empty when it is not."""
+        if entry_id is None or entry_id not in self._rejected_parent:
+            return ()
+        if entry_id not in self._chains:
+            chain: dict[str, None] = {}
+            current: str | None = entry_id
+            while current is not None and current in self._rejected_parent and current not in chain:
+                chain[current] = None
+                current = self._rejected_parent[current]
+            self._chains[entry_id] = tuple(chain)
+        return self._chains[entry_id]
+
+    def _accepted_above(self, chain: tuple[str, ...]) -> str | None:
+        above = self._rejected_parent[chain[-1]]
+        return above if above in self.accepted else None
+
+    def _note_descendant(self, entry_id: str, chain: tuple[str, ...]) -> None:
+        if chain:
+            self._hung_below[entry_id] = chain
+        for rejected in chain:
+            if rejected in self._first_below:
+                break  # whoever noted this one noted all above it
+            self._first_below[rejected] = entry_id
+
+    def _mend_first_kept(self, compaction: dict[str, Any]) -> None:
+        kept = compaction["firstKeptEntryId"]
+        if kept not in self._rejected_parent:
+            return
+        replacement = (
+            self._accepted_above(self._chain(kept))
+            or self._first_on_branch_below(kept, compaction["parentId"])
+            or self._first_below.get(kept)
+            or compaction["parentId"]
+        )
+        if replacement is not None:
+            compaction["firstKeptEntryId"] = replacement
+
+    def _first_on_branch_below(self, rejected: str, leaf: str | None) -> str | None:
+        """The first entry, from the root, of the leaf's branch that hung below the rejected one."""
+        found: str | None = None
+        seen: set[str] = set()
+        while leaf is not None and leaf in self.accepted and leaf not in seen:
+            seen.add(leaf)
+            if rejected in self._hung_below.get(leaf, ()):
+                found = leaf
+            leaf = self.accepted[leaf].get("parentId")
+        return found
