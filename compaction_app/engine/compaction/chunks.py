@@ -40,14 +40,16 @@ class ChunkRules:
     """How messages are measured and split.
 
     ``pairs``: a split by token share moves its boundary in front of an open call, recognised by
-    these rules; none where a call may be parted from its result.
+    these rules; none where a call may be parted from its result. ``window_fields`` are the fields of
+    a model that name its window, the first one present counts.
     """
 
     tokens: MessageTokenRules
     pairs: ToolCallRules | None
+    window_fields: tuple[str, ...] = ("contextTokens", "contextWindow")
 
 
-CHUNKS_2026_3 = ChunkRules(message_tokens.OPENCLAW_2026_3, pairs=None)
+CHUNKS_2026_3 = ChunkRules(message_tokens.OPENCLAW_2026_3, None, ("contextWindow",))
 CHUNKS_2026_4_20 = ChunkRules(message_tokens.OPENCLAW_2026_4_20, TOOL_CALLS_2026_4_20)
 CHUNKS_2026_5_28 = ChunkRules(message_tokens.OPENCLAW_2026_5_28, TOOL_CALLS_2026_5_28)
 
@@ -191,7 +193,7 @@ def is_oversized(message: Message, window: float, rules: ChunkRules) -> bool:
     return messages_tokens((message,), rules.tokens) * SAFETY_MARGIN > window * OVERSIZED_RATIO
 
 
-def summary_window(model: Mapping[str, Any]) -> int | float:
+def summary_window(model: Mapping[str, Any], rules: ChunkRules) -> int | float:
     """The window of the summarising model; an explicit 0 counts as 1 (spec compaction 1.3)."""
-    values = (model.get("contextTokens"), model.get("contextWindow"), DEFAULT_WINDOW)
+    values = (*(model.get(name) for name in rules.window_fields), DEFAULT_WINDOW)
     return js.maximum(1, js.floor(next(value for value in values if value is not None)))

@@ -8,26 +8,47 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from compaction_app.engine.compaction.failures import Failure
 from sessions_app.tokens import javascript as js
 
 Result = TypeVar("Result")
 
+OUTPUT_SHARE = 0.8
+TURN_PREFIX_SHARE = 0.5
+"""The parts of the reserve that a summary, and that of a split turn, may fill."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
     """One call of the summarising model. Answer: its text, none for no text, or a :class:`Failure`.
 
-    ``reserve_tokens`` is what the window keeps free for the answer, before the share of the output
-    is taken from it (see :func:`max_output_tokens`).
+    ``reserve_tokens`` is what the window keeps free for the answer; of it the call may fill a share
+    (see :meth:`max_output`). ``turn_prefix`` asks for the beginning of a split turn, in a prompt of
+    its own.
     """
 
     messages: Sequence[Mapping[str, Any]]
-    reserve_tokens: int
-    previous_summary: str | None
-    instructions: str | None
+    reserve_tokens: float
+    previous_summary: str | None = None
+    instructions: str | None = None
+    turn_prefix: bool = False
+
+    def max_output(self, model_max: object) -> int:
+        """The limit on the answer's tokens, at most what the model can write (spec compaction 1.5)."""
+        share = TURN_PREFIX_SHARE if self.turn_prefix else OUTPUT_SHARE
+        wanted = js.floor(share * self.reserve_tokens)
+        if js.is_number(model_max) and model_max > 0:
+            wanted = js.minimum(wanted, model_max)
+        return int(wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelCalls:
+    """Model calls made at the same time. Answer: their answers, in the same order."""
+
+    calls: tuple[ModelCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +81,10 @@ class ProviderCall:
     identifier_instructions: str | None
 
 
+class NotRegistered:
+    """The answer to a :class:`ProviderCall` whose provider nobody has registered."""
+
+
 @dataclass(frozen=True, slots=True)
 class Credentials:
     """The credentials of the summarising model. Answer: :class:`CredentialsAnswer`."""
@@ -81,20 +106,8 @@ class WorkspaceFile:
     name: str
 
 
-Request = ModelCall | Wait | ProviderCall | Credentials | WorkspaceFile
-NotRegistered = Literal["not_registered"]
-NOT_REGISTERED: NotRegistered = "not_registered"
+Request = ModelCall | ParallelCalls | Wait | ProviderCall | Credentials | WorkspaceFile
+NOT_REGISTERED = NotRegistered()
 ModelAnswer = str | None | Failure
 Steps = Generator[Request, Any, Result]
 """A rule that yields requests, is sent their answers and returns a result."""
-
-OUTPUT_SHARE = 0.8
-"""The part of the reserve that a summary may fill (spec compaction 1.5)."""
-
-
-def max_output_tokens(reserve_tokens: float, model_max: object, share: float = OUTPUT_SHARE) -> int:
-    """The limit on the answer's length: a share of the reserve, at most what the model can write."""
-    wanted = js.floor(share * reserve_tokens)
-    if js.is_number(model_max) and model_max > 0:
-        wanted = js.minimum(wanted, model_max)
-    return int(wanted)

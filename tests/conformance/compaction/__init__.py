@@ -6,11 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
-from tests.conformance.compaction import cuts, measures, protocol, sections, summaries
+from tests.conformance.compaction import (
+    cuts,
+    measures,
+    protocol,
+    refresh,
+    safeguards,
+    sections,
+    summaries,
+)
 
 FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     **cuts.FUNCTIONS,
     **measures.FUNCTIONS,
+    **refresh.FUNCTIONS,
+    **safeguards.FUNCTIONS,
     **sections.FUNCTIONS,
     **summaries.FUNCTIONS,
 }

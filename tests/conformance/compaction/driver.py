@@ -7,30 +7,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from compaction_app.engine.compaction.failures import Failure
+from compaction_app.engine.compaction.failures import ABORT_NAME, Failure
 from compaction_app.engine.compaction.instructions import (
     ADDITIONAL_FOCUS,
-    CUSTOM_LABEL,
     EXACT_IDENTIFIERS,
     FEEDBACK_LABEL,
     MERGE,
     POLICY_LABEL,
     TURN_PREFIX,
 )
+from compaction_app.engine.compaction.prompt import summary_prompt
 from compaction_app.engine.compaction.quality import REQUIRED_SECTIONS
 from compaction_app.engine.compaction.requests import (
     NOT_REGISTERED,
     Credentials,
     CredentialsAnswer,
     ModelCall,
+    ParallelCalls,
     ProviderCall,
     Request,
     Steps,
     Wait,
     WorkspaceFile,
 )
-from tests.conformance.compaction.protocol import called_with
+from tests.conformance.compaction.protocol import called_with, compact_text
 
+MODEL_MAX_TOKENS = 8192
 IDENTIFIERS = "Preserve all opaque identifiers"
 DELAYS = ((500, 600), (800, 1200))
 ERRORS = {
@@ -154,4 +156,45 @@ class Driver:
         return failure(self.provider) if "error" in self.provider else self.provider.get("result")
 
 
-__all__ = ["CUSTOM_LABEL", "Driver", "data_blocks", "failure", "instruction_flags"]
+@dataclass
+class CoreDriver:
+    """Answers the calls of a compaction without safeguard, and notes their prompts."""
+
+    script: Sequence[dict[str, Any]]
+    model: dict[str, Any]
+    calls: list[dict[str, Any]] = field(default_factory=list)
+
+    def run(self, steps: Steps[Any]) -> Any:
+        try:
+            request = next(steps)
+            while True:
+                if isinstance(request, ParallelCalls):
+                    request = steps.send(tuple(self._answer(call) for call in request.calls))
+                else:
+                    assert isinstance(request, ModelCall)
+                    request = steps.send(self._answer(request))
+        except StopIteration as end:
+            return end.value
+
+    def _answer(self, call: ModelCall) -> Any:
+        prompt = summary_prompt(call)
+        self.calls.append(
+            {
+                "maxTokens": call.max_output(self.model.get("maxTokens", MODEL_MAX_TOKENS)),
+                "reasoning": None,
+                "prompt": {
+                    "kind": prompt.kind,
+                    "before": compact_text(prompt.before),
+                    "after": compact_text(prompt.after),
+                },
+            }
+        )
+        number = len(self.calls)
+        entry = self.script[min(number, len(self.script)) - 1]
+        stop = entry.get("stopReason")
+        if "error" in entry:
+            return failure(entry)
+        if stop in ("aborted", "error"):
+            name = ABORT_NAME if stop == "aborted" else "Error"
+            return Failure(name, entry.get("errorMessage", ""))
+        return entry["text"].replace("{n}", str(number))

@@ -32,8 +32,15 @@ def _split(args: Args, rules: RuleSet) -> Any:
     return _ranges(found)
 
 
+def _estimate(args: Args, rules: RuleSet) -> Any:
+    try:
+        return message_tokens.message_tokens(args["message"], rules.message_tokens)
+    except TypeError:
+        return {"$error": "TypeError: Cannot read properties of undefined (reading 'length')"}
+
+
 FUNCTIONS = {
-    "estimateTokens": lambda a, r: message_tokens.message_tokens(a["message"], r.message_tokens),
+    "estimateTokens": _estimate,
     "estimateMessagesTokens": lambda a, r: message_tokens.messages_tokens(
         a["messages"], r.message_tokens
     ),
@@ -49,5 +56,7 @@ FUNCTIONS = {
     "chunkMessagesByMaxTokens": lambda a, r: _ranges(
         chunks.chunk_by_max_tokens(a["messages"], a["maxTokens"], r.compaction.chunks)
     ),
-    "resolveContextWindowTokens": lambda a, _: chunks.summary_window(a["model"]),
+    "resolveContextWindowTokens": lambda a, r: chunks.summary_window(
+        a["model"], r.compaction.chunks
+    ),
 }
