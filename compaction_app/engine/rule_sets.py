@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compaction_app.engine.compaction import versions as compaction
+from compaction_app.engine.composition import versions as composition
 from compaction_app.engine.pruning.versions import (
     PRUNING_2026_3,
     PRUNING_2026_4_20,
@@ -33,6 +34,7 @@ class RuleSet:
     message_tokens: message_tokens.MessageTokenRules
     loop_chars: loop_chars.LoopCharRules
     compaction: compaction.CompactionRules
+    composition: composition.CompositionRules
 
 
 OPENCLAW_2026_3 = RuleSet(
@@ -44,6 +46,7 @@ OPENCLAW_2026_3 = RuleSet(
     message_tokens=message_tokens.OPENCLAW_2026_3,
     loop_chars=loop_chars.OPENCLAW_2026_3,
     compaction=compaction.COMPACTION_2026_3,
+    composition=composition.COMPOSITION_2026_3,
 )
 OPENCLAW_2026_4_20 = RuleSet(
     id="openclaw-2026.4.20",
@@ -54,6 +57,7 @@ OPENCLAW_2026_4_20 = RuleSet(
     message_tokens=message_tokens.OPENCLAW_2026_4_20,
     loop_chars=loop_chars.OPENCLAW_2026_4_20,
     compaction=compaction.COMPACTION_2026_4_20,
+    composition=composition.COMPOSITION_2026_4_20,
 )
 OPENCLAW_2026_5_28 = RuleSet(
     id="openclaw-2026.5.28",
@@ -64,6 +68,7 @@ OPENCLAW_2026_5_28 = RuleSet(
     message_tokens=message_tokens.OPENCLAW_2026_5_28,
     loop_chars=loop_chars.OPENCLAW_2026_5_28,
     compaction=compaction.COMPACTION_2026_5_28,
+    composition=composition.COMPOSITION_2026_5_28,
 )
 
 RULE_SETS = {rules.id: rules for rules in (OPENCLAW_2026_3, OPENCLAW_2026_4_20, OPENCLAW_2026_5_28)}

@@ -7,6 +7,7 @@ from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
 from tests.conformance.compaction import (
+    composition,
     cuts,
     measures,
     protocol,
@@ -17,6 +18,7 @@ from tests.conformance.compaction import (
 )
 
 FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
+    **composition.FUNCTIONS,
     **cuts.FUNCTIONS,
     **measures.FUNCTIONS,
     **refresh.FUNCTIONS,
