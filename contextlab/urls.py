@@ -3,6 +3,22 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path
+from django.views.generic import RedirectView
 
-urlpatterns: list[URLPattern | URLResolver] = [path("admin/", admin.site.urls)]
+from contextlab.health import healthz, readyz
+from contextlab.login import PasswordLogin, login_link
+
+one_login = login_not_required(RedirectView.as_view(pattern_name="login", query_string=True))
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("login/", PasswordLogin.as_view(), name="login"),
+    path("login/<str:token>/", login_link, name="login-link"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
+    path("admin/login/", one_login),
+    path("admin/", admin.site.urls),
+]

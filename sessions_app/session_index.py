@@ -74,7 +74,8 @@ class IndexRules:
     that reports none marks the total stale; ``keeps_stale_total`` whether a run without a context
     snapshot leaves the old total in place; ``uses_compaction_size`` whether the size a compaction left
     stands in for a missing snapshot; ``preserves_model`` whether heartbeats and runs beside the user's
-    model leave the session's model alone.
+    model leave the session's model alone; ``follows_file_alone`` whether a new file counts without a new
+    session id.
     """
 
     tokens_after: Callable[[object], Number | None]
@@ -82,6 +83,7 @@ class IndexRules:
     keeps_stale_total: bool
     uses_compaction_size: bool
     preserves_model: bool
+    follows_file_alone: bool
 
 
 INDEX_2026_4_20: Final = IndexRules(
@@ -90,6 +92,7 @@ INDEX_2026_4_20: Final = IndexRules(
     keeps_stale_total=False,
     uses_compaction_size=False,
     preserves_model=False,
+    follows_file_alone=False,
 )
 INDEX_2026_5_28: Final = IndexRules(
     tokens_after=_floored_from_zero,
@@ -97,6 +100,7 @@ INDEX_2026_5_28: Final = IndexRules(
     keeps_stale_total=True,
     uses_compaction_size=True,
     preserves_model=True,
+    follows_file_alone=True,
 )
 
 
@@ -127,7 +131,7 @@ def increment_compaction_count(
         **entry,
         "compactionCount": compaction_count(entry) + amount,
         "updatedAt": now_ms,
-        **_rotation(entry, update),
+        **_rotation(entry, update, rules),
     }
     tokens_after = rules.tokens_after(update.tokens_after)
     if tokens_after is not None:
@@ -138,12 +142,12 @@ def increment_compaction_count(
     return updated
 
 
-def _rotation(entry: Entry, update: CompactionUpdate) -> dict[str, Any]:
+def _rotation(entry: Entry, update: CompactionUpdate, rules: IndexRules) -> dict[str, Any]:
     """The fields that follow a successor transcript: a new session id, or only a new file."""
     new_file = js.trim(update.new_session_file or "")
     old_id, new_id = entry.get("sessionId"), update.new_session_id
     if not new_id or new_id == old_id:
-        return {"sessionFile": new_file} if new_file else {}
+        return {"sessionFile": new_file} if new_file and rules.follows_file_alone else {}
     family = [*(entry.get("usageFamilySessionIds") or []), old_id, new_id]
     fields = {
         "sessionId": new_id,

@@ -43,7 +43,7 @@ class Header:
     id: str
     version: int
     timestamp_ms: int | None
-    record: JsonObject
+    raw: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,8 @@ class Entry:
 
     ``seq`` counts the kept entries from 0 (the header is none), ``parent_seq`` and ``kept_seq`` (of a
     compaction: the first entry it kept) are such numbers; ``line`` counts from 1. ``record`` is the
-    record as the current format spells it, ``raw`` the bytes it was read from.
+    record as the current format spells it, ``raw`` the bytes it was read from; ``digest`` stands for
+    its content, so that copies are known, and is empty where repetitions are honest.
     """
 
     seq: int
@@ -65,6 +66,7 @@ class Entry:
     raw: bytes
     mark: Mark = ""
     kept_seq: int | None = None
+    digest: bytes = b""
 
     @property
     def message(self) -> JsonObject:

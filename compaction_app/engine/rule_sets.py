@@ -11,6 +11,23 @@ from dataclasses import dataclass
 
 from compaction_app.engine.compaction import versions as compaction
 from compaction_app.engine.composition import versions as composition
+from compaction_app.engine import (
+    budget,
+    compaction_mode,
+    flush_plan,
+    flush_run,
+    inner_trigger,
+    overflow_patterns,
+    preflight,
+    purpose_window,
+    recovery_limits,
+    routing,
+    run_window,
+    timeout_snapshot,
+    window,
+    window_cache,
+    window_guard,
+)
 from compaction_app.engine.pruning.versions import (
     PRUNING_2026_3,
     PRUNING_2026_4_20,
@@ -28,47 +45,113 @@ class RuleSet:
 
     id: str
     runtime_version: str
-    pruning: PruningRules
     usage: UsageRules
     session_index: IndexRules
+    flush_plan: flush_plan.FlushPlanRules
+    flush_run: flush_run.FlushRunRules
+    preflight: preflight.PreflightRules | None
+    pruning: PruningRules
     message_tokens: message_tokens.MessageTokenRules
     loop_chars: loop_chars.LoopCharRules
     compaction: compaction.CompactionRules
     composition: composition.CompositionRules
+    window_cache: window_cache.CacheRules
+    window_chain: window.ChainRules
+    run_window: run_window.RunWindowRules
+    purpose_window: purpose_window.PurposeWindowRules
+    window_guard: window_guard.GuardRules
+    budget: budget.BudgetRules
+    compaction_mode: compaction_mode.CompactionModeRules
+    routing: routing.RoutingRules | None
+    inner_trigger: inner_trigger.InnerTriggerRules
+    overflow: overflow_patterns.OuterOverflowRules
+    run_recovery: recovery_limits.RunRecoveryRules
+    timeout_snapshot: timeout_snapshot.SnapshotRules
 
 
 OPENCLAW_2026_3 = RuleSet(
     id="openclaw-2026.3",
     runtime_version="2026.3.13",
-    pruning=PRUNING_2026_3,
     usage=USAGE_2026_4_20,
     session_index=INDEX_2026_4_20,
+    flush_plan=flush_plan.OPENCLAW_2026_3,
+    flush_run=flush_run.OPENCLAW_2026_4_20,
+    preflight=None,
+    pruning=PRUNING_2026_3,
     message_tokens=message_tokens.OPENCLAW_2026_3,
     loop_chars=loop_chars.OPENCLAW_2026_3,
     compaction=compaction.COMPACTION_2026_3,
     composition=composition.COMPOSITION_2026_3,
+    window_cache=window_cache.OPENCLAW_2026_3,
+    window_chain=window.OPENCLAW_2026_3,
+    run_window=run_window.OPENCLAW_2026_3,
+    purpose_window=purpose_window.OPENCLAW_2026_3,
+    window_guard=window_guard.OPENCLAW_2026_3,
+    budget=budget.OPENCLAW_2026_3,
+    compaction_mode=compaction_mode.OPENCLAW_2026_3,
+    routing=None,
+    inner_trigger=inner_trigger.InnerTriggerRules(
+        overflow_patterns.INNER_2026_3, message_tokens.OPENCLAW_2026_3
+    ),
+    overflow=overflow_patterns.OUTER_2026_3,
+    run_recovery=recovery_limits.OPENCLAW_2026_3,
+    timeout_snapshot=timeout_snapshot.OPENCLAW_2026_3,
 )
 OPENCLAW_2026_4_20 = RuleSet(
     id="openclaw-2026.4.20",
     runtime_version="2026.4.20",
-    pruning=PRUNING_2026_4_20,
     usage=USAGE_2026_4_20,
     session_index=INDEX_2026_4_20,
+    flush_plan=flush_plan.OPENCLAW_2026_4_20,
+    flush_run=flush_run.OPENCLAW_2026_4_20,
+    preflight=preflight.OPENCLAW_2026_4_20,
+    pruning=PRUNING_2026_4_20,
     message_tokens=message_tokens.OPENCLAW_2026_4_20,
     loop_chars=loop_chars.OPENCLAW_2026_4_20,
     compaction=compaction.COMPACTION_2026_4_20,
     composition=composition.COMPOSITION_2026_4_20,
+    window_cache=window_cache.OPENCLAW_2026_4_20,
+    window_chain=window.OPENCLAW_2026_4_20,
+    run_window=run_window.OPENCLAW_2026_4_20,
+    purpose_window=purpose_window.OPENCLAW_2026_4_20,
+    window_guard=window_guard.OPENCLAW_2026_4_20,
+    budget=budget.OPENCLAW_2026_4_20,
+    compaction_mode=compaction_mode.OPENCLAW_2026_4_20,
+    routing=routing.OPENCLAW_2026_4_20,
+    inner_trigger=inner_trigger.InnerTriggerRules(
+        overflow_patterns.INNER_2026_4_20, message_tokens.OPENCLAW_2026_4_20
+    ),
+    overflow=overflow_patterns.OUTER_2026_4_20,
+    run_recovery=recovery_limits.OPENCLAW_2026_4_20,
+    timeout_snapshot=timeout_snapshot.OPENCLAW_2026_4_20,
 )
 OPENCLAW_2026_5_28 = RuleSet(
     id="openclaw-2026.5.28",
     runtime_version="2026.5.28",
-    pruning=PRUNING_2026_5_28,
     usage=USAGE_2026_5_28,
     session_index=INDEX_2026_5_28,
+    flush_plan=flush_plan.OPENCLAW_2026_5_28,
+    flush_run=flush_run.OPENCLAW_2026_5_28,
+    preflight=preflight.OPENCLAW_2026_5_28,
+    pruning=PRUNING_2026_5_28,
     message_tokens=message_tokens.OPENCLAW_2026_5_28,
     loop_chars=loop_chars.OPENCLAW_2026_5_28,
     compaction=compaction.COMPACTION_2026_5_28,
     composition=composition.COMPOSITION_2026_5_28,
+    window_cache=window_cache.OPENCLAW_2026_5_28,
+    window_chain=window.OPENCLAW_2026_5_28,
+    run_window=run_window.OPENCLAW_2026_5_28,
+    purpose_window=purpose_window.OPENCLAW_2026_5_28,
+    window_guard=window_guard.OPENCLAW_2026_5_28,
+    budget=budget.OPENCLAW_2026_5_28,
+    compaction_mode=compaction_mode.OPENCLAW_2026_5_28,
+    routing=routing.OPENCLAW_2026_5_28,
+    inner_trigger=inner_trigger.InnerTriggerRules(
+        overflow_patterns.INNER_2026_5_28, message_tokens.OPENCLAW_2026_5_28
+    ),
+    overflow=overflow_patterns.OUTER_2026_5_28,
+    run_recovery=recovery_limits.OPENCLAW_2026_5_28,
+    timeout_snapshot=timeout_snapshot.OPENCLAW_2026_5_28,
 )
 
 RULE_SETS = {rules.id: rules for rules in (OPENCLAW_2026_3, OPENCLAW_2026_4_20, OPENCLAW_2026_5_28)}

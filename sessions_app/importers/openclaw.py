@@ -102,7 +102,7 @@ class Reader:
             id=identity,
             version=version if version in (1, 2, 3) else 3,
             timestamp_ms=epoch_ms(item.value.get("timestamp")),
-            record=item.value,
+            raw=item.raw,
         )
         yield self.state.header
 
@@ -127,6 +127,7 @@ class Reader:
         kept_seq, fault = self._kept(item, record, seq)
         if fault:
             yield fault
+        digest = content_digest(record)
         entry = Entry(
             seq=seq,
             line=item.line,
@@ -137,7 +138,8 @@ class Reader:
             record=record,
             raw=item.raw,
             kept_seq=kept_seq,
-            mark=self._mark(record, seq, parent_seq),
+            digest=digest,
+            mark=self._mark(record, digest, seq, parent_seq),
         )
         yield from self._orphans(entry)
         state.next_seq += 1
@@ -218,7 +220,7 @@ class Reader:
                     f"The tool result answers the call {call!r}, which is not in the file.",
                 )
 
-    def _mark(self, record: JsonObject, seq: int, parent_seq: int | None) -> Mark:
+    def _mark(self, record: JsonObject, digest: bytes, seq: int, parent_seq: int | None) -> Mark:
         """Why the entry is no part of the conversation; a turn's mark holds until the next user."""
         if record.get("type") not in ENTRY_TYPES:
             return "unknown_type"
@@ -227,24 +229,19 @@ class Reader:
         if message.get("role") == "user":
             self.state.turn_mark = _turn_mark(first_text(message))
             self.state.last_user_seq = seq
-        if self._is_copy(record, message, seq, parent_seq):
+        if digest and self._is_copy(record, digest, seq, parent_seq):
             return "copy"
         if message.get("provider") == "openclaw" and message.get("role") == "assistant":
             return "injected"
         return self.state.turn_mark if message else ""
 
-    def _is_copy(
-        self, record: JsonObject, message: JsonObject, seq: int, parent_seq: int | None
-    ) -> bool:
+    def _is_copy(self, record: JsonObject, digest: bytes, seq: int, parent_seq: int | None) -> bool:
         """Whether a session rewrite appended the entry again under a new id.
 
         The old one then stands on another branch; the same content further up on the same branch is
         an honest repetition, except for a compaction that no user message parts from the first.
         """
         state = self.state
-        digest = _content_digest(record, message)
-        if digest is None:
-            return False
         original = state.seq_of_content.setdefault(digest, seq)
         if original == seq:
             return False
@@ -314,18 +311,20 @@ def _turn_mark(text: str) -> Mark:
     return "compact_command" if command == "/compact" or command.startswith("/compact ") else ""
 
 
-def _content_digest(record: JsonObject, message: JsonObject) -> bytes | None:
+def content_digest(record: JsonObject) -> bytes:
     """What a rewrite keeps of an entry when it appends it again under a new id (runs 3.12).
 
     A tool result may have been cut on the way, so its call stands for its content. Messages without
     a time of their own could be honest repetitions and have no digest.
     """
+    message = record.get("message")
+    message = message if isinstance(message, Mapping) else {}
     if record.get("type") == "compaction":
         parts: tuple[object, ...] = (record.get("summary"), record.get("tokensBefore"))
     elif js.is_number(message.get("timestamp")):
         content = message.get("content") if message.get("role") != "toolResult" else None
         parts = (message.get("role"), message["timestamp"], message.get("toolCallId"), content)
     else:
-        return None
+        return b""
     text = repr(parts).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=12).digest()

@@ -7,6 +7,7 @@ from typing import Final
 
 from compaction_app.engine.pruning import (
     caps,
+    guard,
     pairing,
     persist,
     recovery,
@@ -25,6 +26,7 @@ class PruningRules:
     pairing: pairing.PairingRules
     persist: persist.PersistRules
     session_rewrite: session_rewrite.SessionRewriteRules
+    guard: guard.GuardRules
 
 
 PRUNING_2026_3: Final = PruningRules(
@@ -34,6 +36,7 @@ PRUNING_2026_3: Final = PruningRules(
     pairing=pairing.PAIRING_2026_3,
     persist=persist.PERSIST_2026_3,
     session_rewrite=session_rewrite.SESSION_REWRITE_2026_3,
+    guard=guard.GUARD_2026_3,
 )
 PRUNING_2026_4_20: Final = PruningRules(
     truncation=truncate.TRUNCATION_2026_4_20,
@@ -42,6 +45,7 @@ PRUNING_2026_4_20: Final = PruningRules(
     pairing=pairing.PAIRING_2026_4_20,
     persist=persist.PERSIST_2026_4_20,
     session_rewrite=session_rewrite.SESSION_REWRITE_2026_4_20,
+    guard=guard.GUARD_2026_4_20,
 )
 PRUNING_2026_5_28: Final = PruningRules(
     truncation=truncate.TRUNCATION_2026_5_28,
@@ -50,4 +54,5 @@ PRUNING_2026_5_28: Final = PruningRules(
     pairing=pairing.PAIRING_2026_5_28,
     persist=persist.PERSIST_2026_5_28,
     session_rewrite=session_rewrite.SESSION_REWRITE_2026_5_28,
+    guard=guard.GUARD_2026_5_28,
 )

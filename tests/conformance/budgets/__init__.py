@@ -6,11 +6,27 @@ from collections.abc import Callable
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
-from tests.conformance.budgets import estimates, files, protocol
+from tests.conformance.budgets import (
+    config,
+    estimates,
+    files,
+    flush,
+    overflow,
+    protocol,
+    routing,
+    settings,
+    windows,
+)
 
 FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
+    **windows.FUNCTIONS,
+    **settings.FUNCTIONS,
     **estimates.FUNCTIONS,
+    **routing.FUNCTIONS,
+    **overflow.FUNCTIONS,
+    **flush.FUNCTIONS,
     **files.FUNCTIONS,
+    **config.FUNCTIONS,
 }
 
 

@@ -6,12 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
+from tests.conformance.profiles import flush, protocol, windows
 
-FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {}
+FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
+    **windows.FUNCTIONS,
+    **flush.FUNCTIONS,
+}
 
 
 def answer(fn: str, args: dict[str, Any], rules: RuleSet) -> Any:
     """The encoded result of ``fn``; raises LookupError for a function we do not have."""
     if fn not in FUNCTIONS:
         raise LookupError(f"unknown function {fn}")
-    return FUNCTIONS[fn](args, rules)
+    return protocol.encode(FUNCTIONS[fn](protocol.expand(args), rules))

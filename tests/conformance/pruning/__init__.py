@@ -9,6 +9,7 @@ from tests.conformance.pruning import (
     pairing,
     persistence,
     sessions,
+    soft_guard,
     truncation,
 )
 from tests.conformance.pruning.protocol import Adapter, expand
@@ -18,6 +19,7 @@ FUNCTIONS: dict[str, Adapter] = {
     **pairing.FUNCTIONS,
     **persistence.FUNCTIONS,
     **sessions.FUNCTIONS,
+    **soft_guard.FUNCTIONS,
 }
 
 

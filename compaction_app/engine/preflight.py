@@ -1,0 +1,254 @@
+"""Does a session have to be compacted before this turn? (spec budgets 5.5, profiles 4)
+
+Like the flush the question has two steps: `transcript_needs` says what must be read, `decide_preflight`
+decides. The versions judge different numbers: the later one the stored total alone when it is fresh,
+the earlier one nothing at all as long as any total is stored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from compaction_app.engine.config.byte_size import parse_byte_size
+from compaction_app.engine.config_value import value_at
+from compaction_app.engine.decision import Decision, Step
+from compaction_app.engine.flush import PREFLIGHT, flush_line, token_gate
+from compaction_app.engine.flush_run import effective_tokens
+from compaction_app.engine.last_usage import (
+    TranscriptEstimate,
+    estimate_from_messages,
+    estimate_from_usage,
+)
+from sessions_app.session_index import fresh_total_tokens, total_tokens
+from sessions_app.tokens import javascript as js
+
+Number = int | float
+Entry = Mapping[str, Any]
+
+FAILURE_PREFIX: Final = "Preflight compaction required but failed: "
+DEFERRED: Final = "deferred to background context-engine maintenance"
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightSituation:
+    """What is known before anything is read; settings in tokens, ``max_active_bytes`` in bytes.
+
+    ``server_threshold`` is where the provider's own compaction begins; ``max_active_bytes`` the size
+    from which a transcript is compacted whatever it holds. Both are None when not in use.
+    """
+
+    entry: Entry | None
+    window: Number
+    reserve_floor: Number
+    soft_threshold: Number
+    prompt_estimate: int | None = None
+    server_threshold: int | None = None
+    max_active_bytes: int | None = None
+    has_session: bool = True
+    is_heartbeat: bool = False
+    is_cli_provider: bool = False
+    is_codex_runtime: bool = False
+
+    def skip_reason(self) -> str | None:
+        """Why no preflight compaction is even considered, or None."""
+        if not self.has_session or self.entry is None:
+            return "no_session_entry"
+        if self.is_heartbeat:
+            return "heartbeat"
+        if self.is_cli_provider:
+            return "cli_provider"
+        return "codex_runtime" if self.is_codex_runtime else None
+
+
+def _known_when_fresh(entry: Entry | None) -> bool:
+    return fresh_total_tokens(entry) is not None
+
+
+def _known_when_positive(entry: Entry | None) -> bool:
+    return (fresh_total_tokens(entry) or 0) > 0
+
+
+def _judge_total_or_estimate(
+    situation: PreflightSituation, estimate: TranscriptEstimate | None
+) -> Step | None:
+    """A fresh total alone, without prompt and output; else the estimate, never below a stale total."""
+    fresh = fresh_total_tokens(situation.entry)
+    if fresh is not None:
+        return Step("judged", "floor(totalTokens)", math.floor(fresh))
+    stale = math.floor(total_tokens(situation.entry) or 0)
+    projected: Number = 0
+    if estimate is not None and estimate.prompt_tokens:
+        projected = effective_tokens(
+            estimate.prompt_tokens, estimate.output_tokens, situation.prompt_estimate
+        )
+    formula = "max(transcript + lastOutput + prompt, stale totalTokens)"
+    judged = max(projected, stale)
+    return Step("judged", formula, judged) if judged > 0 else None
+
+
+def _judge_estimate_only(
+    situation: PreflightSituation, estimate: TranscriptEstimate | None
+) -> Step | None:
+    """The stored messages and the prompt; without a transcript nothing."""
+    if estimate is None or not estimate.prompt_tokens:
+        return None
+    judged = effective_tokens(estimate.prompt_tokens, None, situation.prompt_estimate)
+    return Step("judged", "transcript messages + prompt", judged)
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightRules:
+    """A version's way of judging.
+
+    ``knows_total``: the transcript need not be read. ``total_is_enough``: a known total ends the
+    matter, unjudged. ``judge``: the number judged. ``estimate``: how a transcript is estimated.
+    ``raises_to_server_threshold`` and ``reads_size``: which other settings take part.
+    ``failure_aborts``: a failed compaction ends the turn.
+    """
+
+    knows_total: Callable[[Entry | None], bool]
+    total_is_enough: bool
+    judge: Callable[[PreflightSituation, TranscriptEstimate | None], Step | None]
+    estimate: Callable[..., TranscriptEstimate]
+    raises_to_server_threshold: bool
+    reads_size: bool
+    failure_aborts: bool
+
+
+OPENCLAW_2026_4_20: Final = PreflightRules(
+    knows_total=_known_when_positive,
+    total_is_enough=True,
+    judge=_judge_estimate_only,
+    estimate=estimate_from_messages,
+    raises_to_server_threshold=False,
+    reads_size=False,
+    failure_aborts=False,
+)
+OPENCLAW_2026_5_28: Final = PreflightRules(
+    knows_total=_known_when_fresh,
+    total_is_enough=False,
+    judge=_judge_total_or_estimate,
+    estimate=estimate_from_usage,
+    raises_to_server_threshold=True,
+    reads_size=True,
+    failure_aborts=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightNeeds:
+    """What the decision needs from the transcript file."""
+
+    estimate: bool = False
+    size: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightDecision:
+    """The decision, and the token count that the compaction is told."""
+
+    decision: Decision
+    current_tokens: Number | None = None
+
+
+def transcript_needs(rules: PreflightRules, situation: PreflightSituation) -> PreflightNeeds:
+    """What must be read before `decide_preflight`."""
+    if situation.skip_reason() is not None:
+        return PreflightNeeds()
+    return PreflightNeeds(
+        estimate=not rules.knows_total(situation.entry),
+        size=rules.reads_size and situation.max_active_bytes is not None,
+    )
+
+
+def decide_preflight(
+    rules: PreflightRules,
+    situation: PreflightSituation,
+    estimate: TranscriptEstimate | None,
+    byte_size: int | None,
+    rule_set: str,
+) -> PreflightDecision:
+    """Decide with what was read; pass None for what was not, or could not be."""
+    reason = situation.skip_reason()
+    if reason is None and rules.total_is_enough and rules.knows_total(situation.entry):
+        reason = "total_is_known"
+    if reason is not None:
+        return PreflightDecision(Decision(PREFLIGHT, False, "skip", reason, rule_set))
+    minimum = situation.server_threshold if rules.raises_to_server_threshold else None
+    line = flush_line(situation.window, situation.reserve_floor, situation.soft_threshold, minimum)
+    judged = rules.judge(situation, estimate)
+    gate = token_gate(situation.entry, line, rule_set, judged.value if judged else None)
+    decision = gate.preflight
+    if judged is not None:
+        decision = replace(decision, steps=(judged, *decision.steps))
+    if not decision.fired and rules.reads_size:
+        decision = _by_size(decision, situation.max_active_bytes, byte_size)
+    fresh = fresh_total_tokens(situation.entry)
+    current = judged.value if judged is not None else fresh
+    return PreflightDecision(decision, current if js.is_number(current) else None)
+
+
+def _by_size(decision: Decision, limit: int | None, byte_size: int | None) -> Decision:
+    if limit is None or byte_size is None or byte_size < limit:
+        return decision
+    return replace(
+        decision,
+        fired=True,
+        outcome="compact",
+        reason="transcript_size_due",
+        inputs={**decision.inputs, "transcriptBytes": byte_size, "maxActiveTranscriptBytes": limit},
+        steps=(
+            *decision.steps,
+            Step("transcriptBytes", f"transcriptBytes >= {limit}", byte_size, "bytes"),
+        ),
+    )
+
+
+def max_active_bytes(config: object) -> int | None:
+    """The transcript size that forces a compaction; only where compactions shorten the file."""
+    compaction = value_at(config, "agents", "defaults", "compaction")
+    if value_at(compaction, "truncateAfterCompaction") is not True:
+        return None
+    return parse_byte_size(value_at(compaction, "maxActiveTranscriptBytes")) or None
+
+
+REASON_CLASSES: Final = (
+    ("nothing to compact", "no_compactable_entries"),
+    ("below threshold", "below_threshold"),
+    ("already under target", "below_threshold"),
+    ("already compacted", "already_compacted_recently"),
+    ("deferred to background", "deferred_background"),
+    ("still exceeds target", "live_context_still_exceeds_target"),
+    ("guard", "guard_blocked"),
+    ("summary", "summary_failed"),
+    ("timed out", "timeout"),
+    ("timeout", "timeout"),
+    *((status, "provider_error_4xx") for status in ("400", "401", "403", "429")),
+    *((status, "provider_error_5xx") for status in ("500", "502", "503", "504")),
+)
+HARMLESS_CLASSES: Final = frozenset(
+    {"below_threshold", "no_compactable_entries", "already_compacted_recently"}
+)
+
+
+def reason_class(reason: object) -> str:
+    """Why a compaction did not happen, as a class; the first fitting phrase decides."""
+    text = js.norm(reason)
+    return next((name for phrase, name in REASON_CLASSES if phrase in text), "unknown")
+
+
+def is_harmless(reason: object) -> bool:
+    """Whether the turn simply goes on without the compaction."""
+    return reason_class(reason) in HARMLESS_CLASSES
+
+
+def failure_of(rules: PreflightRules, *, ok: bool, compacted: bool, reason: object) -> str | None:
+    """The error that ends the turn after a compaction attempt, or None when the turn goes on."""
+    if not rules.failure_aborts or compacted or (not ok and is_harmless(reason)):
+        return None
+    if ok and reason != DEFERRED:
+        return None
+    return FAILURE_PREFIX + (reason if isinstance(reason, str) and reason else "unknown")

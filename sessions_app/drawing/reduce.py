@@ -1,0 +1,52 @@
+"""Long series to as many points as there are pixels, without losing a peak or a dip."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sessions_app.columns import Ints
+
+Floats = NDArray[np.floating[Any]]
+
+MAX_POINTS = 1500
+
+
+def reduced(values: Ints, most: int = MAX_POINTS) -> Ints:
+    """The places of the points to draw: of each stretch the first, lowest, highest and last.
+
+    At most ``most`` places, ascending; all of them for a short series.
+    """
+    if len(values) <= most:
+        return np.arange(len(values))
+    edges = np.linspace(0, len(values), most // 4 + 1).astype(np.int64)
+    starts, ends = edges[:-1], edges[1:]
+    keep = np.zeros(len(values), np.bool_)
+    keep[starts] = keep[ends - 1] = True
+    for start, end in zip(starts, ends, strict=True):
+        stretch = values[start:end]
+        keep[start + stretch.argmin()] = keep[start + stretch.argmax()] = True
+    return np.flatnonzero(keep)
+
+
+def path(x: Floats, y: Floats) -> str:
+    """An SVG path through the points; "" without any. A single point becomes a short dash."""
+    if not len(x):
+        return ""
+    if len(x) == 1:
+        return f"M{x[0]:.1f} {y[0]:.1f}h2"
+    points = np.char.add(np.char.add(np.char.mod("%.1f", x), " "), np.char.mod("%.1f", y))
+    return "M" + "L".join(points.tolist())
+
+
+def area(x: Floats, low: Floats, high: Floats) -> str:
+    """A closed SVG path between two curves over the same places."""
+    if not len(x):
+        return ""
+    if len(x) == 1:
+        x, low, high = np.append(x, x[0] + 2), np.append(low, low), np.append(high, high)
+    there = path(x, high)
+    back = path(x[::-1], low[::-1])
+    return f"{there}L{back[1:]}Z"

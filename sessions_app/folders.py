@@ -1,0 +1,99 @@
+"""What lies in a folder: transcripts, and the index and configuration beside them.
+
+Known are an OpenClaw state folder (``openclaw.json``, ``agents/<id>/sessions/``), a folder with
+transcripts of one agent, and single files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+CONFIG_NAME = "openclaw.json"
+INDEX_NAME = "sessions.json"
+TRANSCRIPT_SUFFIX = ".jsonl"
+# Beside a session's file the runtime keeps files of the same ending that are no transcripts.
+NO_TRANSCRIPTS = (".trajectory.jsonl",)
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Transcripts that share an index and a configuration, by name; "" where there is none."""
+
+    agent: str
+    config: str
+    index: str
+    transcripts: tuple[str, ...]
+
+
+def is_known_name(name: str) -> bool:
+    """Whether a file of this name is looked at when a folder is imported."""
+    base = PurePosixPath(name).name
+    return base in (CONFIG_NAME, INDEX_NAME) or (
+        base.endswith(TRANSCRIPT_SUFFIX) and not base.endswith(NO_TRANSCRIPTS)
+    )
+
+
+def walk(path: Path) -> Iterator[Path]:
+    """The files below a folder that an import looks at, in a stable order; a file is itself."""
+    if not path.is_dir():
+        yield path
+        return
+    for found in sorted(path.rglob("*")):
+        if found.is_file() and is_known_name(found.name):
+            yield found
+
+
+def beside(path: Path) -> Iterator[Path]:
+    """The index and the configuration that belong to a single transcript, where they lie near it."""
+    yield from (p for p in (path.parent / INDEX_NAME,) if p.is_file())
+    folders = [path.parent]
+    if path.parent.name == "sessions" and path.parent.parent.parent.name == "agents":
+        folders.append(path.parents[3])
+    yield from (p for folder in folders if (p := folder / CONFIG_NAME).is_file())
+
+
+def bundles(names: Iterable[str]) -> list[Bundle]:
+    """Group file names (with ``/``) into bundles: each transcript with what lies nearest to it."""
+    known = sorted(names)
+    configs = {_folder(n): n for n in known if _base(n) == CONFIG_NAME}
+    indexes = {_folder(n): n for n in known if _base(n) == INDEX_NAME}
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for name in known:
+        if _base(name) in (CONFIG_NAME, INDEX_NAME):
+            continue
+        folder = _folder(name)
+        config = next((configs[f] for f in _upwards(folder) if f in configs), "")
+        place = indexes.get(folder, "")
+        agent = _agent(folder) if config or place else ""
+        groups.setdefault((agent, config, place), []).append(name)
+    used = {part for group in groups for part in group[1:]}
+    for lone in (n for n in [*configs.values(), *indexes.values()] if n not in used):
+        config = lone if _base(lone) == CONFIG_NAME else ""
+        groups.setdefault((_agent(_folder(lone)), config, "" if config else lone), [])
+    return [Bundle(*group, tuple(files)) for group, files in groups.items()]
+
+
+def _agent(folder: str) -> str:
+    """The agent's id in a state folder, else the name of the folder."""
+    parts = PurePosixPath(folder).parts
+    if len(parts) >= 3 and parts[-3] == "agents":
+        return parts[-2]
+    return parts[-1] if parts else "main"
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    """The folder itself and, inside a state folder, the state folder."""
+    yield folder
+    path = PurePosixPath(folder)
+    if len(path.parts) >= 3 and path.parts[-3] == "agents":
+        yield str(path.parents[2])
+
+
+def _folder(name: str) -> str:
+    return str(PurePosixPath(name).parent)
+
+
+def _base(name: str) -> str:
+    return PurePosixPath(name).name

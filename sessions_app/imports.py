@@ -1,0 +1,288 @@
+"""Bringing one file into the database: new, grown or unchanged, in batches, with flat memory.
+
+A file is known again by its first line and by the digest of the bytes that were read of it: the same
+bytes change nothing, a file that continues them adds what is new, anything else is a session of its
+own. Each batch is one transaction that moves the digest along with the entries, so an import that
+breaks off is continued by the next one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO, Literal
+
+from django.db import transaction
+
+from sessions_app import signals
+from sessions_app.facts import write_facts
+from sessions_app.importers import NotATranscript, entries_of, index
+from sessions_app.measures import Measures, measure
+from sessions_app.models import Agent, ImportProblem, Session, Team, Window
+from sessions_app.models import Entry as EntryRow
+from sessions_app.payload import pack
+from sessions_app.rows import entry_row, reader_state, storable
+from sessions_app.tokens.exact import encoding_for
+from sessions_app.transcript import Entry, Header, Problem
+
+CHUNK_BYTES = 1 << 20
+BATCH_ENTRIES = 500
+BATCH_BYTES = 8 << 20
+HEAD_BYTES = 1 << 16
+FILE_GIANT_BYTES = 32 << 20
+MAX_PROBLEMS = 1000
+
+Status = Literal["imported", "unchanged", "extended"]
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to import: ``open`` may be called several times; ``name`` is shown to people."""
+
+    name: str
+    size: int
+    open: Callable[[], BinaryIO]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of a file."""
+
+    status: Status
+    session: Session
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What the next transaction will write."""
+
+    measured: list[tuple[Entry, Measures]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    bytes: int = 0
+
+    def is_full(self) -> bool:
+        return len(self.measured) >= BATCH_ENTRIES or self.bytes >= BATCH_BYTES
+
+
+class _Tape:
+    """The chunks of a file, and the digest of any prefix that the reader has come to."""
+
+    def __init__(self, file: BinaryIO, hasher: hashlib._Hash, offset: int) -> None:
+        self._file, self._hasher, self._hashed = file, hasher, offset
+        self._held: list[bytes] = []
+
+    def chunks(self) -> Iterator[bytes]:
+        while chunk := self._file.read(CHUNK_BYTES):
+            self._held.append(chunk)
+            yield chunk
+
+    def digest_at(self, offset: int) -> str:
+        """The digest of the file up to ``offset``, which never moves back."""
+        while self._hashed < offset:
+            chunk = self._held[0]
+            wanted = offset - self._hashed
+            self._hasher.update(chunk[:wanted])
+            self._hashed += min(wanted, len(chunk))
+            if wanted < len(chunk):
+                self._held[0] = chunk[wanted:]
+            else:
+                self._held.pop(0)
+        return self._hasher.copy().hexdigest()
+
+
+def import_file(
+    team: Team,
+    source: Source,
+    agent: Agent | None = None,
+    known: index.IndexEntry | None = None,
+    progress: Progress = lambda done: None,
+) -> Imported:
+    """Read a transcript into the database.
+
+    Args:
+        known: its entry in ``sessions.json``, if there is one.
+        progress: called with the number of bytes read so far, after each batch.
+
+    Raises:
+        NotATranscript: when the file is of no known format; nothing is written then.
+    """
+    with source.open() as file:
+        head = file.readline(HEAD_BYTES)
+        head_digest = hashlib.sha256(head).hexdigest()
+        window, hasher = _known_window(team, file, source.size, head_digest)
+        if window is None:
+            return _import_new(team, source, file, agent, known, head_digest, progress)
+        return _import_rest(window, source, file, hasher, known, progress)
+
+
+def _known_window(
+    team: Team, file: BinaryIO, size: int, head_digest: str
+) -> tuple[Window | None, hashlib._Hash]:
+    """The window whose bytes this file begins with, and the digest so far; the longest one wins."""
+    found = Window.objects.filter(
+        session__team=team, head_digest=head_digest, content_bytes__lte=size
+    )
+    for window in found.select_related("session").order_by("-content_bytes"):
+        file.seek(0)
+        hasher = hashlib.sha256()
+        left = window.content_bytes
+        while left and (chunk := file.read(min(left, CHUNK_BYTES))):
+            hasher.update(chunk)
+            left -= len(chunk)
+        if hasher.hexdigest() == window.content_digest:
+            return window, hasher
+    return None, hashlib.sha256()
+
+
+def _import_new(
+    team: Team,
+    source: Source,
+    file: BinaryIO,
+    agent: Agent | None,
+    known: index.IndexEntry | None,
+    head_digest: str,
+    progress: Progress,
+) -> Imported:
+    file.seek(0)
+    tape = _Tape(file, hashlib.sha256(), 0)
+    items = entries_of(tape.chunks())
+    first = next(items, None)  # raises NotATranscript before anything is written
+    if first is None:
+        raise NotATranscript("The file holds no entries.")
+    with transaction.atomic():
+        session = Session.objects.create(
+            team=team,
+            agent=agent,
+            title=storable(source.name.rsplit("/", 1)[-1].removesuffix(".jsonl"), 200),
+        )
+        window = Window.objects.create(
+            session=session, source_name=storable(source.name, 300), head_digest=head_digest
+        )
+    _apply_index(session, known)
+    _write(window, tape, _with_first(first, items), progress)
+    if source.size >= FILE_GIANT_BYTES:
+        message = f"The file holds {source.size / 2**20:,.0f} MB."
+        ImportProblem.objects.create(window=window, line=0, kind="FILE_GIANT", message=message)
+    _finish(session, window)
+    return Imported("imported", session)
+
+
+def _import_rest(
+    window: Window,
+    source: Source,
+    file: BinaryIO,
+    hasher: hashlib._Hash,
+    known: index.IndexEntry | None,
+    progress: Progress,
+) -> Imported:
+    """What the file holds behind the bytes that were read before."""
+    session = window.session
+    before = (window.entry_count, window.content_bytes)
+    had_index = session.index_entry
+    _apply_index(session, known)
+    if source.size > window.content_bytes:
+        tape = _Tape(file, hasher, window.content_bytes)
+        items = entries_of(
+            tape.chunks(), reader_state(window), window.content_lines + 1, window.content_bytes
+        )
+        _write(window, tape, items, progress)
+    if (window.entry_count, window.content_bytes) == before:
+        if session.index_entry != had_index:
+            _finish(session, window)
+            return Imported("extended", session)
+        return Imported("unchanged", session)
+    _finish(session, window)
+    return Imported("extended", session)
+
+
+def _with_first(
+    first: tuple[int, Header | Entry | Problem],
+    rest: Iterator[tuple[int, Header | Entry | Problem]],
+) -> Iterator[tuple[int, Header | Entry | Problem]]:
+    yield first
+    yield from rest
+
+
+def _write(
+    window: Window,
+    tape: _Tape,
+    items: Iterator[tuple[int, Header | Entry | Problem]],
+    progress: Progress,
+) -> None:
+    """Store everything in batches. A batch ends between lines, so the digest fits its entries."""
+    session = window.session
+    batch, done, lines = _Batch(), window.content_bytes, window.content_lines
+    for end, item in items:
+        if end != done and batch.is_full():
+            _store(window, batch, tape, done, lines)
+            progress(done)
+            batch = _Batch()
+        done = end
+        if isinstance(item, Problem):
+            batch.problems.append(item)
+        elif isinstance(item, Header):
+            _describe(session, window, item)
+        else:
+            if not session.model and item.role == "assistant":
+                _name_model(session, item)
+            batch.measured.append((item, measure(item, session.encoding)))
+            batch.bytes += len(item.raw)
+        lines = max(lines, getattr(item, "line", 1))
+    _store(window, batch, tape, done, lines)
+    progress(done)
+
+
+def _store(window: Window, batch: _Batch, tape: _Tape, done: int, lines: int) -> None:
+    with transaction.atomic():
+        # A torn tail is read again when the file has grown, so what was said of it is dropped.
+        ImportProblem.objects.filter(window=window, kind="FILE_TRUNCATED_TAIL").delete()
+        EntryRow.objects.bulk_create(
+            (entry_row(window, entry, measures) for entry, measures in batch.measured),
+            batch_size=200,
+        )
+        room = MAX_PROBLEMS - ImportProblem.objects.filter(window=window).count()
+        ImportProblem.objects.bulk_create(
+            ImportProblem(
+                window=window,
+                line=problem.line,
+                kind=problem.kind,
+                message=storable(problem.message, 500),
+                raw=problem.raw,
+            )
+            for problem in batch.problems[: max(room, 0)]
+        )
+        torn = any(problem.kind == "FILE_TRUNCATED_TAIL" for problem in batch.problems)
+        window.entry_count += len(batch.measured)
+        window.content_bytes = done
+        window.content_lines = lines - torn
+        window.content_digest = tape.digest_at(done)
+        window.save()
+
+
+def _describe(session: Session, window: Window, header: Header) -> None:
+    """What the header says; the session keeps the window's id as its own name for people."""
+    window.external_id = storable(header.id, 200)
+    window.version = header.version
+    window.header = pack(header.raw)
+    session.source = "openclaw" if header.version == 3 else "pi"
+
+
+def _name_model(session: Session, entry: Entry) -> None:
+    session.provider = storable(entry.message.get("provider"), 100)
+    session.model = storable(entry.message.get("model"), 200)
+    session.encoding = encoding_for(session.model)
+
+
+def _apply_index(session: Session, known: index.IndexEntry | None) -> None:
+    if known is not None:
+        session.key = storable(known.key, 300)
+        session.index_entry = dict(known.entry)
+
+
+def _finish(session: Session, window: Window) -> None:
+    """Counts, peaks and the curve for the list; then the floor above is told."""
+    with transaction.atomic():
+        write_facts(session, window)
+        transaction.on_commit(lambda: signals.session_changed.send(Session, session=session))

@@ -1,0 +1,83 @@
+"""One row of the list of sessions, from the session alone: no entries are loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sessions_app.drawing.reduce import path
+from sessions_app.drawing.scale import SIZE, Scale
+from sessions_app.models import Session
+
+
+@dataclass(frozen=True, slots=True)
+class SparkLine:
+    name: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    title: str
+    path: str
+    lines: tuple[SparkLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """How full the window was at the last call; ``width`` in per cent of the gauge."""
+
+    last: int
+    window: int
+    width: str
+    level: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    session: Session
+    spark: Spark | None
+    fill: Fill | None
+    verdict: list[dict[str, str]]
+
+
+def row_of(session: Session) -> Row:
+    """What the list shows of a session. Lines and verdict come from the summary kept with it."""
+    summary: dict[str, Any] = session.summary
+    verdict = list(summary.get("verdict", []))
+    if problems := session.facts.get("problems"):
+        text = f"{problems} problem{'' if problems == 1 else 's'} in the file"
+        verdict.append({"severity": "warn", "text": text, "help": "Damage found while importing."})
+    if session.facts.get("calls") and not session.facts.get("billedCalls"):
+        text = "estimates only"
+        verdict.append(
+            {"severity": "info", "text": text, "help": "The provider reported no usage."}
+        )
+    return Row(session, _spark(session, summary), _fill(session, summary), verdict)
+
+
+def _spark(session: Session, summary: dict[str, Any]) -> Spark | None:
+    values = np.array(session.spark, np.int64)
+    if not len(values):
+        return None
+    lines = {name: value for name, value in summary.get("lines", {}).items() if value}
+    top = max([int(values.max()), *(v for v in lines.values() if v <= values.max() * 3), 1])
+    y = Scale(0, top * 1.05, flip=True)
+    xs = np.arange(len(values)) / max(len(values) - 1, 1) * SIZE
+    ys = SIZE - values / y.high * SIZE
+    title = f"{session.facts.get('calls', 0):,} calls, peak {session.peak_tokens:,} tokens"
+    drawn = tuple(SparkLine(n, f"{y.at(v):.0f}") for n, v in lines.items() if v <= y.high)
+    return Spark(title, path(xs, ys), drawn)
+
+
+def _fill(session: Session, summary: dict[str, Any]) -> Fill | None:
+    last, window = session.facts.get("last"), summary.get("window")
+    if last is None or not window:
+        return None
+    share = last / window
+    level = "danger" if share > 0.9 else "warn" if share > 0.7 else "calm"
+    title = f"{last:,} of {window:,} tokens at the last call ({share:.0%})"
+    return Fill(last, window, f"{min(share, 1) * 100:.1f}", level, title)

@@ -1,0 +1,138 @@
+"""The numbers of one entry that charts and rules need, so that they never load its text.
+
+Estimates are those of rule set openclaw-2026.5.28: characters / 4 (spec budgets 4.1) and the token
+pressure of the pre-prompt check (4.3). Entries that the context never holds measure 0
+(spec budgets 7.4, buildSessionContext).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sessions_app.tokens import exact, message_tokens, pressure
+from sessions_app.tokens import javascript as js
+from sessions_app.transcript import Entry, JsonObject
+from sessions_app.usage import Usage, has_nonzero_usage, normalize_usage
+
+CALL_TYPES = frozenset({"toolCall", "toolUse", "functionCall"})
+EXCERPT_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Tokens are estimates unless named ``exact``; usage is what the provider billed, if anything.
+
+    ``tokens`` of a compaction or a branch summary are those of its summary. ``thinking_tokens`` and
+    ``call_tokens`` are parts of ``tokens``.
+    """
+
+    tokens: int
+    thinking_tokens: int
+    call_tokens: int
+    pressure: int
+    exact: int | None
+    result_chars: int
+    images: int
+    usage: Usage | None
+    tokens_before: int | None
+    excerpt: str
+
+
+def measure(entry: Entry, encoding: str | None = None) -> Measures:
+    """All numbers of an entry; ``exact`` only when an ``encoding`` is given."""
+    message = context_message(entry)
+    raw_usage = normalize_usage(entry.message.get("usage"))
+    thinking = js.utf16_len("".join(texts_of(message, "thinking")))
+    calls = sum(map(js.utf16_len, _call_texts(message)))
+    before = entry.record.get("tokensBefore")
+    texts = list(all_texts(message))
+    return Measures(
+        tokens=_tokens(message),
+        thinking_tokens=message_tokens.tokens_of_chars(thinking),
+        call_tokens=message_tokens.tokens_of_chars(calls),
+        pressure=pressure.message_pressure(message) if message else 0,
+        exact=sum(exact.count(t, encoding) for t in texts) if encoding else None,
+        result_chars=_result_chars(message),
+        images=message_tokens.image_count(message),
+        usage=raw_usage if has_nonzero_usage(raw_usage) else None,
+        tokens_before=int(before) if js.is_finite(before) and before >= 0 else None,
+        excerpt=_excerpt(entry, texts),
+    )
+
+
+def context_message(entry: Entry) -> JsonObject:
+    """The message an entry adds to the context, empty when it adds none."""
+    record = entry.record
+    if entry.type == "message":
+        return entry.message
+    if entry.type == "custom_message":
+        return {
+            "role": "custom",
+            "customType": record.get("customType"),
+            "content": record.get("content"),
+        }
+    if entry.type in ("compaction", "branch_summary") and js.is_truthy(record.get("summary")):
+        role = "compactionSummary" if entry.type == "compaction" else "branchSummary"
+        return {"role": role, "summary": record.get("summary")}
+    return {}
+
+
+def texts_of(message: JsonObject, kind: str) -> Iterator[str]:
+    """The texts of all blocks of one kind (``text`` or ``thinking``)."""
+    content = message.get("content")
+    for block in content if isinstance(content, list) else ():
+        if (
+            isinstance(block, dict)
+            and block.get("type") == kind
+            and isinstance(block.get(kind), str)
+        ):
+            yield block[kind]
+
+
+def all_texts(message: JsonObject) -> Iterator[str]:
+    """Every text of a message that a model reads: content, thinking, calls, summary, output."""
+    for key in ("content", "summary", "command", "output"):
+        if isinstance(message.get(key), str):
+            yield message[key]
+    yield from texts_of(message, "text")
+    yield from texts_of(message, "thinking")
+    yield from _call_texts(message)
+
+
+def _call_texts(message: JsonObject) -> Iterator[str]:
+    content = message.get("content")
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, dict) and block.get("type") in CALL_TYPES:
+            yield str(block.get("name") or "")
+            yield _json(block.get("arguments", block.get("input")))
+
+
+def _json(value: Any) -> str:
+    try:
+        return js.json_text(value)
+    except js.NoJson:
+        return ""
+
+
+def _tokens(message: JsonObject) -> int:
+    if message_tokens.is_runtime_context(message):
+        return 0
+    return message_tokens.message_tokens(message)
+
+
+def _result_chars(message: JsonObject) -> int:
+    if message.get("role") != "toolResult":
+        return 0
+    return sum(map(js.utf16_len, texts_of(message, "text")))
+
+
+def _excerpt(entry: Entry, texts: list[str]) -> str:
+    """The beginning of what the entry says, on one line."""
+    if entry.type == "model_change":
+        return f"{entry.record.get('provider', '')}/{entry.record.get('modelId', '')}"[
+            :EXCERPT_CHARS
+        ]
+    head = next((text for text in texts if js.trim(text)), "")
+    return " ".join(head[: 4 * EXCERPT_CHARS].split())[:EXCERPT_CHARS]

@@ -1,0 +1,210 @@
+"""What is stored about sessions. A team owns everything; other teams see nothing of it.
+
+Entries are append-only: the payload (the bytes as they were read) lies beside numeric columns, so
+that charts and threshold moves never load message text.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+
+class Team(models.Model):
+    """Owner of agents, sessions and jobs."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=100)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """A user's place in a team."""
+
+    class Role(models.TextChoices):
+        OWNER = "owner"
+        ADMIN = "admin"
+        MEMBER = "member"
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.MEMBER)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("team", "user"), name="one_membership_per_team"),
+        )
+
+
+class Agent(models.Model):
+    """An agent whose sessions are kept, with the configuration found beside them."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    team = models.ForeignKey(Team, models.CASCADE, related_name="agents")
+    name = models.CharField(max_length=200)
+    config_text = models.TextField(blank=True, help_text="openclaw.json as it was read")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Session(models.Model):
+    """One conversation of an agent; its windows hold the entries."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    team = models.ForeignKey(Team, models.CASCADE, related_name="sessions")
+    agent = models.ForeignKey(
+        Agent, models.SET_NULL, null=True, blank=True, related_name="sessions"
+    )
+    title = models.CharField(max_length=200)
+    source = models.CharField(max_length=20, default="openclaw", help_text="format it came from")
+    key = models.CharField(max_length=300, blank=True, help_text="sessionKey in sessions.json")
+    index_entry = models.JSONField(null=True, help_text="its entry in sessions.json")
+    provider = models.CharField(max_length=100, blank=True)
+    model = models.CharField(max_length=200, blank=True)
+    encoding = models.CharField(max_length=20, default="o200k_base")
+    facts = models.JSONField(default=dict, help_text="counts and peaks of what happened")
+    spark = models.JSONField(default=list, help_text="the curve for the list, 60 points at most")
+    summary = models.JSONField(default=dict, help_text="lines and verdict, written from above")
+    peak_tokens = models.PositiveBigIntegerField(default=0)
+    entry_count = models.PositiveIntegerField(default=0)
+    last_at = models.DateTimeField(null=True)
+    imported_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes = (
+            models.Index(fields=("team", "-imported_at")),
+            models.Index(fields=("team", "-last_at")),
+        )
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Window(models.Model):
+    """One physical transcript of a session: a file, or what a new session id began."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    session = models.ForeignKey(Session, models.CASCADE, related_name="windows")
+    sequence = models.PositiveIntegerField(default=0)
+    external_id = models.CharField(max_length=200, blank=True)
+    version = models.PositiveSmallIntegerField(default=3)
+    header = models.BinaryField(default=b"")
+    source_name = models.CharField(max_length=300, blank=True)
+    head_digest = models.CharField(max_length=64, blank=True, help_text="of the first line")
+    content_digest = models.CharField(max_length=64, blank=True, help_text="of the bytes read")
+    content_bytes = models.PositiveBigIntegerField(default=0)
+    content_lines = models.PositiveIntegerField(default=0)
+    entry_count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("session", "sequence"), name="window_order"),
+        )
+        indexes = (models.Index(fields=("head_digest",)),)
+
+
+class Entry(models.Model):
+    """One entry, append-only. Token columns are null where nothing is known, never 0 for it."""
+
+    window = models.ForeignKey(Window, models.CASCADE, related_name="entries")
+    seq = models.PositiveIntegerField()
+    line = models.PositiveIntegerField()
+    entry_id = models.CharField(max_length=128)
+    parent_seq = models.PositiveIntegerField(null=True)
+    kept_seq = models.PositiveIntegerField(null=True)
+    type = models.CharField(max_length=32)
+    role = models.CharField(max_length=32, blank=True)
+    mark = models.CharField(max_length=16, blank=True)
+    at_ms = models.BigIntegerField(null=True)
+    provider = models.CharField(max_length=100, blank=True)
+    model = models.CharField(max_length=200, blank=True)
+    stop_reason = models.CharField(max_length=32, blank=True)
+    tool_name = models.CharField(max_length=128, blank=True)
+    tokens = models.PositiveIntegerField(default=0, help_text="estimate, characters / 4")
+    thinking_tokens = models.PositiveIntegerField(default=0)
+    call_tokens = models.PositiveIntegerField(default=0)
+    pressure = models.PositiveIntegerField(default=0, help_text="estimate of the pre-prompt check")
+    exact = models.PositiveIntegerField(null=True, help_text="tokens by the session's encoding")
+    result_chars = models.PositiveIntegerField(default=0, help_text="text of a tool result")
+    images = models.PositiveSmallIntegerField(default=0)
+    usage_input = models.PositiveBigIntegerField(null=True)
+    usage_output = models.PositiveBigIntegerField(null=True)
+    usage_cache_read = models.PositiveBigIntegerField(null=True)
+    usage_cache_write = models.PositiveBigIntegerField(null=True)
+    tokens_before = models.PositiveBigIntegerField(null=True, help_text="what a compaction says")
+    excerpt = models.CharField(max_length=240, blank=True)
+    call_ids = models.TextField(blank=True, help_text="tool calls made, or the one answered")
+    digest = models.BinaryField(max_length=16, help_text="of the content, to know copies by")
+    payload = models.BinaryField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("window", "seq"), name="entry_order"),)
+        indexes = (models.Index(fields=("window", "entry_id")),)
+
+
+class ImportProblem(models.Model):
+    """Damage found in a file; ``raw`` keeps the bytes that could not become an entry."""
+
+    window = models.ForeignKey(Window, models.CASCADE, related_name="problems")
+    line = models.PositiveIntegerField()
+    kind = models.CharField(max_length=40)
+    message = models.CharField(max_length=500)
+    raw = models.BinaryField(default=b"")
+
+    class Meta:
+        indexes = (models.Index(fields=("window", "line")),)
+
+
+class Job(models.Model):
+    """Work for a worker. The row is the truth; the Celery message only wakes somebody."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        SUCCEEDED = "succeeded"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    team = models.ForeignKey(Team, models.CASCADE, related_name="jobs")
+    session = models.ForeignKey(Session, models.CASCADE, null=True, related_name="jobs")
+    kind = models.CharField(max_length=40)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    title = models.CharField(max_length=300)
+    arguments = models.JSONField(default=dict)
+    done = models.PositiveBigIntegerField(default=0)
+    total = models.PositiveBigIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    result = models.JSONField(default=dict)
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True)
+    leased_until = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = (
+            models.Index(fields=("team", "-created_at")),
+            models.Index(fields=("state", "leased_until")),
+        )
+
+
+class Event(models.Model):
+    """The outbox: what happened to a session, in one sequence per session."""
+
+    session = models.ForeignKey(Session, models.CASCADE, related_name="events")
+    sequence = models.PositiveBigIntegerField()
+    kind = models.CharField(max_length=40)
+    data = models.JSONField(default=dict)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("session", "sequence"), name="event_order"),)

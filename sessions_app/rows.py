@@ -1,0 +1,113 @@
+"""Entries to rows and back: the only place that knows how an entry is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sessions_app.columns import MARKS, Columns, columns_of_rows, count_of, kind_of
+from sessions_app.importers.openclaw import ReaderState, call_ids
+from sessions_app.measures import Measures
+from sessions_app.models import Entry as EntryRow
+from sessions_app.models import Window
+from sessions_app.payload import pack
+from sessions_app.transcript import Entry, Header
+
+_COLUMN_FIELDS = (
+    "type", "role", "mark", "parent_seq", "kept_seq", "at_ms", "tokens", "thinking_tokens", "call_tokens",
+    "pressure", "exact", "result_chars", "images", "usage_input", "usage_output", "usage_cache_read",
+    "usage_cache_write", "tokens_before",
+)  # fmt: skip
+_MARK_NUMBERS = {mark: number for number, mark in enumerate(MARKS)}
+_LONGEST_BIGINT = 2**63 - 1
+_LONGEST_INT = 2**31 - 1
+
+
+def entry_row(window: Window, entry: Entry, measures: Measures) -> EntryRow:
+    """A new row. Texts lose what a database cannot hold (NUL, lone surrogates); the payload not."""
+    usage = measures.usage
+    message = entry.message
+    return EntryRow(
+        window=window,
+        seq=entry.seq,
+        line=entry.line,
+        entry_id=storable(entry.id, 128),
+        parent_seq=entry.parent_seq,
+        kept_seq=entry.kept_seq,
+        type=storable(entry.type, 32),
+        role=storable(entry.role, 32),
+        mark=entry.mark,
+        at_ms=_bounded(entry.timestamp_ms, _LONGEST_BIGINT),
+        provider=storable(message.get("provider") or entry.record.get("provider"), 100),
+        model=storable(message.get("model") or entry.record.get("modelId"), 200),
+        stop_reason=storable(message.get("stopReason"), 32),
+        tool_name=storable(message.get("toolName"), 128),
+        tokens=min(measures.tokens, _LONGEST_INT),
+        thinking_tokens=min(measures.thinking_tokens, _LONGEST_INT),
+        call_tokens=min(measures.call_tokens, _LONGEST_INT),
+        pressure=min(measures.pressure, _LONGEST_INT),
+        exact=measures.exact,
+        result_chars=min(measures.result_chars, _LONGEST_INT),
+        images=min(measures.images, 2**15 - 1),
+        usage_input=_bounded(count_of(usage.input), _LONGEST_BIGINT) if usage else None,
+        usage_output=_bounded(count_of(usage.output), _LONGEST_BIGINT) if usage else None,
+        usage_cache_read=_bounded(count_of(usage.cache_read), _LONGEST_BIGINT) if usage else None,
+        usage_cache_write=_bounded(count_of(usage.cache_write), _LONGEST_BIGINT) if usage else None,
+        tokens_before=_bounded(measures.tokens_before, _LONGEST_BIGINT),
+        excerpt=storable(measures.excerpt, 240),
+        call_ids=storable("\n".join(_calls(entry)), 100_000),
+        digest=entry.digest,
+        payload=pack(entry.raw),
+    )
+
+
+def columns_of_window(window: Window) -> Columns:
+    """The numeric columns of a window's entries, in order; no text is loaded."""
+    rows = EntryRow.objects.filter(window=window).order_by("seq").values_list(*_COLUMN_FIELDS)
+    return columns_of_rows(
+        (kind_of(kind, role), _MARK_NUMBERS[mark], *numbers)
+        for kind, role, mark, *numbers in rows.iterator(chunk_size=5000)
+    )
+
+
+def reader_state(window: Window) -> ReaderState:
+    """What the reader must know to go on behind the entries that are stored."""
+    header = Header(window.external_id, window.version, None) if window.header else None
+    state = ReaderState(header=header)
+    rows = EntryRow.objects.filter(window=window).order_by("seq")
+    names = ("seq", "entry_id", "parent_seq", "type", "role", "mark", "digest", "call_ids")
+    for seq, identity, parent, kind, role, mark, digest, calls in rows.values_list(*names):
+        state.parents.append(parent)
+        state.seq_of_id[identity] = seq
+        state.seq_of_index.append(seq)
+        if mark == "copy":
+            state.copies.add(seq)
+        elif digest:
+            state.seq_of_content[bytes(digest)] = seq
+        if role == "user":
+            state.last_user_seq = seq
+            state.turn_mark = mark if mark in ("flush", "compact_command") else ""
+        elif role == "assistant" and kind == "message":
+            state.call_ids.update(filter(None, calls.split("\n")))
+    state.next_seq = len(state.parents)
+    return state
+
+
+def storable(value: object, length: int) -> str:
+    """A text that every database takes, at most ``length`` characters long."""
+    if not isinstance(value, str):
+        return ""
+    text = value[:length]
+    if "\x00" in text or not text.isascii():
+        text = text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+    return text
+
+
+def _calls(entry: Entry) -> Iterable[str]:
+    answered = entry.message.get("toolCallId")
+    if entry.role == "toolResult" and isinstance(answered, str):
+        return (answered,)
+    return call_ids(entry.message) if entry.role == "assistant" else ()
+
+
+def _bounded(value: int | None, limit: int) -> int | None:
+    return None if value is None else max(-limit, min(value, limit))

@@ -1,0 +1,129 @@
+"""Pages about what happened: the list of sessions, uploads, entries."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from sessions_app import access, uploads
+from sessions_app.batches import FileReport
+from sessions_app.entries import entries_page, entry_view, raw_text
+from sessions_app.listing import row_of
+from sessions_app.models import Job, Session
+
+PER_PAGE = 50
+SORTS = {
+    "recent": "-imported_at",
+    "tokens": "-peak_tokens",
+    "entries": "-entry_count",
+    "activity": "-last_at",
+    "title": "title",
+}
+COLUMNS = (
+    {"title": "Session", "sort": "title"},
+    {"title": "Growth", "sort": "tokens"},
+    {"title": "Fill at the last call", "sort": ""},
+    {"title": "Calls", "sort": "entries", "numeric": True},
+    {"title": "Flushes", "sort": "", "numeric": True},
+    {"title": "Compactions", "sort": "", "numeric": True},
+    {"title": "Verdict", "sort": ""},
+    {"title": "Last activity", "sort": "activity"},
+)
+
+
+@require_GET
+def session_list(request: HttpRequest) -> HttpResponse:
+    q = request.GET.get("q", "").strip()[:200]
+    sort = request.GET.get("sort", "recent")
+    sort = sort if sort in SORTS else "recent"
+    found = access.visible(Session.objects.select_related("agent"), request.user)
+    if q:
+        found = found.filter(Q(title__icontains=q) | Q(model__icontains=q) | Q(key__icontains=q))
+    page = Paginator(found.order_by(SORTS[sort], "-pk"), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "nav": "sessions",
+        "q": q,
+        "sort": sort,
+        "columns": COLUMNS,
+        "page": page,
+        "rows": [row_of(session) for session in page.object_list],
+    }
+    if request.headers.get("HX-Target") == "sessions":
+        return render(request, "sessions/_list.html", context)
+    return render(request, "sessions/list.html", context | _imports(request))
+
+
+@require_POST
+def upload(request: HttpRequest) -> HttpResponse:
+    files = request.FILES.getlist("files")
+    if not files:
+        messages.error(request, "Choose at least one file to import.")
+        return redirect("sessions")
+    outcome = uploads.receive(access.team_of(request.user), files)
+    if isinstance(outcome, Job):
+        return redirect("sessions")
+    for report in outcome:
+        _say(request, report)
+    sessions = [session for report in outcome for session in report.sessions]
+    if len(sessions) == 1 and not any(report.error for report in outcome):
+        return redirect("session", sessions[0].uuid)
+    return redirect("sessions")
+
+
+@require_GET
+def imports(request: HttpRequest) -> HttpResponse:
+    """The imports in progress; asks for itself again as long as there are any."""
+    context = _imports(request)
+    return render(request, "sessions/_imports_poll.html", context)
+
+
+@require_GET
+def entries(request: HttpRequest, uuid: UUID) -> HttpResponse:
+    session = access.load(Session.objects.all(), request.user, uuid)
+    context = entries_page(session, request.GET)
+    is_fragment = request.headers.get("HX-Target") == "entries"
+    template = "sessions/_entries.html" if is_fragment else "sessions/entries.html"
+    return render(request, template, {"nav": "sessions", "session": session, **context})
+
+
+@require_GET
+def entry(request: HttpRequest, uuid: UUID, seq: int) -> HttpResponse:
+    session = access.load(Session.objects.all(), request.user, uuid)
+    context = entry_view(session, seq)
+    return render(
+        request, "sessions/entry.html", {"nav": "sessions", "session": session, **context}
+    )
+
+
+@require_GET
+def entry_raw(request: HttpRequest, uuid: UUID, seq: int) -> HttpResponse:
+    """The entry as a download: never rendered, whatever it holds."""
+    session = access.load(Session.objects.all(), request.user, uuid)
+    answer = HttpResponse(raw_text(session, seq), content_type="text/plain; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="entry-{seq}.json"'
+    return answer
+
+
+def _imports(request: HttpRequest) -> dict[str, Any]:
+    recent = timezone.now() - timedelta(minutes=10)
+    found = access.visible(Job.objects.filter(kind="import", created_at__gte=recent), request.user)
+    jobs = list(found.order_by("-created_at")[:10])
+    return {"imports": jobs, "has_imports": any(job.state in ("queued", "running") for job in jobs)}
+
+
+def _say(request: HttpRequest, report: FileReport) -> None:
+    if report.status == "refused":
+        messages.error(request, f"{report.path} was not imported. {report.error}")
+    elif report.status == "unchanged":
+        messages.info(request, f"{report.path} was imported before and has not changed.")
+    else:
+        messages.success(request, f"{report.path} was {report.status}.")
