@@ -41,7 +41,7 @@ def loop_message_chars(message: object, rules: LoopCharRules = OPENCLAW_2026_5_2
     """Estimated characters of one message; 0 for what is not an object.
 
     Raises:
-        TypeError: where the version's runtime fails too: a text block without text.
+        TypeError: where the version's runtime fails too, in its words: a text block without text.
     """
     if not isinstance(message, Mapping):
         return 0
@@ -86,7 +86,8 @@ def _block(block: object, rules: LoopCharRules) -> int:
             if isinstance(text, str):
                 return js.utf16_len(text)
             if rules.rejects_malformed_text:
-                raise TypeError("a text block without text has no length in this version")
+                kind = "null" if "text" in block and text is None else "undefined"
+                raise TypeError(f"Cannot read properties of {kind} (reading 'length')")
     return json_chars(block)
 
 

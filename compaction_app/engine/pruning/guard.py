@@ -8,18 +8,24 @@ rest to recovery (spec pruning 10.4 and 10.5, profiles 2.13, 2.14 and 4).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from compaction_app.engine.decision import Decision, Step
 from compaction_app.engine.pruning.change import Change, change
-from compaction_app.engine.pruning.compact_results import compact_oldest
+from compaction_app.engine.pruning.compact_results import compact_oldest, write_back
 from compaction_app.engine.pruning.soft_cut import (
     SOFT_CUT_2026_3,
     SOFT_CUT_2026_4_20,
     SOFT_CUT_2026_5_28,
     SoftCutRules,
     cut_tool_result,
+)
+from compaction_app.engine.routing import (
+    MID_TURN_OVERFLOW_TEXT,
+    Prompt,
+    PromptRoute,
+    route_prompt,
 )
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.loop_chars import loop_message_chars
@@ -32,10 +38,9 @@ SOFT_GUARD: Final = "soft_guard"
 MIN_LIMIT_CHARS: Final = 1024
 CHARS_PER_TOKEN: Final = 4
 RESULT_CHARS_PER_TOKEN: Final = 2
-OVERFLOW_ERROR: Final = (
+OVERFLOW_TEXT: Final = (
     "Context overflow: estimated context size exceeds safe threshold during tool loop."
 )
-MID_TURN_ERROR: Final = "Context overflow: prompt too large for the model (mid-turn precheck)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +77,22 @@ GUARD_2026_5_28: Final = GuardRules(
 )
 
 
-class Route(Protocol):
-    """What the routing before a prompt answers."""
-
-    @property
-    def route(self) -> str: ...
+Transform = Callable[[Sequence[Any]], Any]
+"""What else changes a context before it is sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class MidTurnCheck:
-    """The routing inside a tool loop: run when results came in behind the ``fence``.
+    """The routing before a prompt, run inside a tool loop when results came in behind the ``fence``.
 
     ``fence`` is the length of the list at the last check, at first the number of messages before the
-    prompt; none for the whole list.
+    prompt; none for the whole list. The other fields are those of ``route_prompt``.
     """
 
-    route: Callable[[Sequence[Any]], Route]
+    context_tokens: float
+    reserve_tokens: float
+    tool_result_max_chars: float | None = None
+    system: object = None
     fence: int | None = None
 
 
@@ -104,7 +109,7 @@ class Guarded:
     decision: Decision
     new_forms: Mapping[int, Any]
     error: str | None = None
-    mid_turn: Route | None = None
+    mid_turn: PromptRoute | None = None
     fence: int | None = None
 
 
@@ -128,38 +133,53 @@ def guard_context(
     messages: Sequence[Any],
     window_tokens: float,
     rules: RuleSet,
+    *,
+    previous: Transform | None = None,
     mid_turn: MidTurnCheck | None = None,
+    in_place: bool = False,
 ) -> Guarded:
-    """The context of one model call under the soft guard; nothing given is changed."""
-    guard = rules.pruning.guard
-    limits = guard_limits(window_tokens, guard)
-    return enforce_limits(messages, limits, guard, rules.id, mid_turn)
+    """The context of one model call under the soft guard.
+
+    Args:
+        previous: the transform that ran before the guard was put around it; an answer that is no list
+            is passed over.
+        in_place: change the message objects themselves where the version's guard does so, and answer
+            the very list. Otherwise nothing given is changed.
+    """
+    answer = messages if previous is None else previous(messages)
+    context = answer if isinstance(answer, list) else messages
+    limits = guard_limits(window_tokens, rules.pruning.guard)
+    guarded = enforce_limits(context, limits, rules, mid_turn)
+    if not (in_place and rules.pruning.guard.sticks):
+        return guarded
+    write_back(context, guarded.new_forms)
+    return replace(guarded, messages=context)
 
 
 def enforce_limits(
     messages: Sequence[Any],
     limits: GuardLimits,
-    guard: GuardRules,
-    rule_set: str,
+    rules: RuleSet,
     mid_turn: MidTurnCheck | None = None,
 ) -> Guarded:
     """As ``guard_context``, with the limits given."""
+    guard = rules.pruning.guard
     sizes = [loop_message_chars(message, guard.cut.chars) for message in messages]
     before = sum(sizes)
     new, changes = _cut_singles(messages, sizes, limits.single_chars, guard)
     sent: Sequence[Any] = [new.get(i, m) for i, m in enumerate(messages)] if new else messages
-    route, fence = _checked_mid_turn(sent, guard, mid_turn)
+    route, fence = _checked_mid_turn(sent, rules, mid_turn)
     total = sum(sizes)
-    error = MID_TURN_ERROR if route else None
+    error = MID_TURN_OVERFLOW_TEXT if route else None
     if error is None and total > limits.total_chars:
         if guard.too_large == "overflow":
-            error = OVERFLOW_ERROR
+            error = OVERFLOW_TEXT
         else:
             needed = total - limits.total_chars
             _, compacted, more = compact_oldest(sent, sizes, needed, guard.cut)
             new, changes = {**new, **compacted}, (*changes, *more)
             sent = [new.get(i, m) for i, m in enumerate(messages)] if new else messages
-    decision = _decision(limits, before, total, changes, error, rule_set)
+    decision = _decision(limits, before, total, changes, error, rules.id)
     return Guarded(sent, changes, decision, new, error, route, fence)
 
 
@@ -179,16 +199,24 @@ def _cut_singles(
 
 
 def _checked_mid_turn(
-    messages: Sequence[Any], guard: GuardRules, check: MidTurnCheck | None
-) -> tuple[Route | None, int | None]:
+    messages: Sequence[Any], rules: RuleSet, check: MidTurnCheck | None
+) -> tuple[PromptRoute | None, int | None]:
     """The route that stops the call, if any, and the next fence."""
-    if check is None or not guard.checks_mid_turn:
+    if check is None or rules.routing is None or not rules.pruning.guard.checks_mid_turn:
         return None, None
     length = len(messages)
     fence = length if check.fence is None else max(0, min(check.fence, length))
     news = messages[fence:]
     if any(isinstance(message, Mapping) and is_tool_result(message) for message in news):
-        route = check.route(messages)
+        route = route_prompt(
+            rules.routing,
+            rules.pruning.recovery,
+            rules.id,
+            Prompt(messages, system=check.system),
+            check.context_tokens,
+            check.reserve_tokens,
+            check.tool_result_max_chars,
+        )
         if route.route != "fits":
             return route, fence
     return None, length
@@ -205,7 +233,7 @@ def _decision(
     outcome, reason = "pass", "within_limits"
     if error is not None:
         outcome = "overflow"
-        reason = "mid_turn_overflow" if error == MID_TURN_ERROR else "context_over_limit"
+        reason = "mid_turn_overflow" if error == MID_TURN_OVERFLOW_TEXT else "context_over_limit"
     elif changes:
         outcome, reason = "cut", changes[-1].reason
     return Decision(

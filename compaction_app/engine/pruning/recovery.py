@@ -8,6 +8,7 @@ an overflow (spec pruning 6, profiles 2.7 and 4).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -42,6 +43,7 @@ class RecoveryRules:
 
     ``aggregate``: in which order results are cut until all fit together, or none where the version has
     no such step. ``own_aggregate_budget``: whether a caller may set it apart from the single cap.
+    ``least_cap_chars`` bounds both caps from below.
     ``crowded_notice`` replaces the notice when the budget does not even hold one notice a result.
     ``prompt_aggregate_caps``: how many single caps the copy for a prompt may hold; none where the
     version does not cut that copy.
@@ -52,6 +54,7 @@ class RecoveryRules:
     min_keep_chars: int
     aggregate: Literal["oldest_first", "newest_first"] | None
     nothing_to_do: str
+    least_cap_chars: float = 1
     own_aggregate_budget: bool = False
     crowded_notice: Notice | None = None
     prompt_aggregate_caps: int | None = None
@@ -63,6 +66,7 @@ RECOVERY_2026_3: Final = RecoveryRules(
     min_keep_chars=2000,
     aggregate=None,
     nothing_to_do="no oversized tool results",
+    least_cap_chars=-math.inf,
 )
 RECOVERY_2026_4_20: Final = RecoveryRules(
     truncation=TRUNCATION_2026_4_20,
@@ -129,10 +133,10 @@ def plan_reduction(
     The caps default to the automatic cap of the window; the aggregate one to the single one.
     """
     cap = max_chars(window_tokens, rules.caps) if single_cap_chars is None else single_cap_chars
-    single = js.maximum(1, cap)
+    single = js.maximum(rules.least_cap_chars, cap)
     budget = single
     if rules.own_aggregate_budget and aggregate_cap_chars is not None:
-        budget = js.maximum(1, aggregate_cap_chars)
+        budget = js.maximum(rules.least_cap_chars, aggregate_cap_chars)
     lengths = {i: n for i, m in enumerate(messages) if (n := tool_result_text_chars(m)) > 0}
     oversized = _cut_oversized(messages, lengths, single, rules)
     aggregate = _cut_aggregate(messages, lengths, oversized, budget, rules)

@@ -24,6 +24,7 @@ from sessions_app.tokens import javascript as js
 
 EMPTY_SESSION: Final = "empty session"
 Entry = Mapping[str, Any]
+Where = Literal["file", "open_session"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ def rewrite_session(
     *,
     new_ids: Iterator[str],
     timestamp: str,
-    where: Literal["file", "open_session"] = "file",
+    where: Where = "file",
     single_cap_chars: float | None = None,
     aggregate_cap_chars: float | None = None,
 ) -> RewrittenSession:
@@ -117,30 +118,38 @@ def rewrite_session(
     )
     if not plan.replacements:
         return RewrittenSession(0, (), False, ids, rules.recovery.nothing_to_do)
+    return _appended(entries, branch, plan, rules, _Appender(rules, new_ids, timestamp), where)
+
+
+def _appended(
+    entries: Sequence[Entry],
+    branch: Sequence[Entry],
+    plan: ReductionPlan,
+    rules: SessionRewriteRules,
+    appender: _Appender,
+    where: Where,
+) -> RewrittenSession:
+    """The branch from the first replaced entry on, appended again."""
+    ids = tuple(str(entry["id"]) for entry in branch)
     first = min(plan.replacements)
-    known = {str(entry["id"]) for entry in entries}
-    appending = _Appending(rules, known, new_ids, timestamp, ids[first - 1] if first else None)
+    appender.start(entries, ids[first - 1] if first else None)
     for position in range(first, len(branch)):
-        appending.take(branch[position], plan.replacements.get(position))
-        if appending.missing is not None:
-            return RewrittenSession(0, (), False, ids, f"Entry {appending.missing} not found")
-    talked = any(_is_assistant(entry) for entry in (*entries, *appending.out))
+        appender.append(branch[position], plan.replacements.get(position))
+        if appender.missing is not None:
+            return RewrittenSession(0, (), False, ids, f"Entry {appender.missing} not found")
+    talked = any(map(_is_assistant, (*entries, *appender.out)))
     return RewrittenSession(
         truncated_count=len(plan.replacements),
-        appended=tuple(appending.out),
+        appended=tuple(appender.out),
         written=talked or (where == "file" and rules.appends_to_file),
-        branch=(*ids[:first], *(entry["id"] for entry in appending.out)),
-        changes=_changes(plan, ids),
+        branch=(*ids[:first], *(entry["id"] for entry in appender.out)),
+        changes=tuple(replace(made, position=ids[int(made.position)]) for made in plan.changes),
     )
 
 
 def _is_assistant(entry: Entry) -> bool:
     message = entry.get("message") if entry.get("type") == "message" else None
     return isinstance(message, Mapping) and message.get("role") == "assistant"
-
-
-def _changes(plan: ReductionPlan, ids: Sequence[str]) -> tuple[Change, ...]:
-    return tuple(replace(made, position=ids[int(made.position)]) for made in plan.changes)
 
 
 _COPIED: Final[Mapping[str, tuple[str, ...]]] = {
@@ -155,24 +164,22 @@ _COPIED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-class _Appending:
-    """The entries appended so far, each the child of the one before."""
+class _Appender:
+    """Appends entries, each the child of the one before."""
 
-    def __init__(
-        self,
-        rules: SessionRewriteRules,
-        known: set[str],
-        new_ids: Iterator[str],
-        timestamp: str,
-        leaf: str | None,
-    ) -> None:
-        self.rules, self.new_ids, self.timestamp, self.leaf = rules, new_ids, timestamp, leaf
-        self.known = known
+    def __init__(self, rules: SessionRewriteRules, new_ids: Iterator[str], timestamp: str) -> None:
+        self.rules, self.new_ids, self.timestamp = rules, new_ids, timestamp
+        self.leaf: str | None = None
+        self.known: set[str] = set()
         self.moved: dict[str, str] = {}
         self.out: list[dict[str, Any]] = []
         self.missing: str | None = None
 
-    def take(self, entry: Entry, message: Any) -> None:
+    def start(self, entries: Sequence[Entry], leaf: str | None) -> None:
+        """Go on behind ``leaf`` in a file that holds ``entries``."""
+        self.known, self.leaf = {str(entry["id"]) for entry in entries}, leaf
+
+    def append(self, entry: Entry, message: Any) -> None:
         """Append ``entry`` again, with ``message`` in place of its own where one is given."""
         kind = entry.get("type")
         if not self.rules.remaps_ids and self._is_left_out(entry):

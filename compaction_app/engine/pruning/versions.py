@@ -6,12 +6,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from compaction_app.engine.pruning import (
+    cache_touch,
+    cache_ttl,
     caps,
+    eligibility,
     guard,
+    history_images,
     pairing,
     persist,
     recovery,
     session_rewrite,
+    thinking,
     truncate,
 )
 
@@ -27,6 +32,11 @@ class PruningRules:
     persist: persist.PersistRules
     session_rewrite: session_rewrite.SessionRewriteRules
     guard: guard.GuardRules
+    cache_ttl: cache_ttl.CacheTtlRules
+    cache_touch: cache_touch.CacheTouchRules
+    eligibility: eligibility.EligibilityRules
+    thinking: thinking.ThinkingRules
+    history_images: history_images.HistoryImageRules
 
 
 PRUNING_2026_3: Final = PruningRules(
@@ -37,6 +47,11 @@ PRUNING_2026_3: Final = PruningRules(
     persist=persist.PERSIST_2026_3,
     session_rewrite=session_rewrite.SESSION_REWRITE_2026_3,
     guard=guard.GUARD_2026_3,
+    cache_ttl=cache_ttl.CACHE_TTL_2026_3,
+    cache_touch=cache_touch.CACHE_TOUCH_2026_3,
+    eligibility=eligibility.ELIGIBILITY_2026_3,
+    thinking=thinking.THINKING_2026_3,
+    history_images=history_images.HISTORY_IMAGES_2026_3,
 )
 PRUNING_2026_4_20: Final = PruningRules(
     truncation=truncate.TRUNCATION_2026_4_20,
@@ -46,6 +61,11 @@ PRUNING_2026_4_20: Final = PruningRules(
     persist=persist.PERSIST_2026_4_20,
     session_rewrite=session_rewrite.SESSION_REWRITE_2026_4_20,
     guard=guard.GUARD_2026_4_20,
+    cache_ttl=cache_ttl.CACHE_TTL_2026_4_20,
+    cache_touch=cache_touch.CACHE_TOUCH_2026_4_20,
+    eligibility=eligibility.ELIGIBILITY_2026_4_20,
+    thinking=thinking.THINKING_2026_4_20,
+    history_images=history_images.HISTORY_IMAGES_2026_4_20,
 )
 PRUNING_2026_5_28: Final = PruningRules(
     truncation=truncate.TRUNCATION_2026_5_28,
@@ -55,4 +75,9 @@ PRUNING_2026_5_28: Final = PruningRules(
     persist=persist.PERSIST_2026_5_28,
     session_rewrite=session_rewrite.SESSION_REWRITE_2026_5_28,
     guard=guard.GUARD_2026_5_28,
+    cache_ttl=cache_ttl.CACHE_TTL_2026_5_28,
+    cache_touch=cache_touch.CACHE_TOUCH_2026_5_28,
+    eligibility=eligibility.ELIGIBILITY_2026_5_28,
+    thinking=thinking.THINKING_2026_5_28,
+    history_images=history_images.HISTORY_IMAGES_2026_5_28,
 )

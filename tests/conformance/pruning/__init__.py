@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from compaction_app.engine.pruning.duration import BadDuration
 from compaction_app.engine.rule_sets import RuleSet
 from tests.conformance.pruning import (
+    cache_ttl,
     pairing,
     persistence,
     sessions,
@@ -20,6 +22,7 @@ FUNCTIONS: dict[str, Adapter] = {
     **persistence.FUNCTIONS,
     **sessions.FUNCTIONS,
     **soft_guard.FUNCTIONS,
+    **cache_ttl.FUNCTIONS,
 }
 
 
@@ -27,4 +30,9 @@ def answer(fn: str, args: dict[str, Any], rules: RuleSet) -> Any:
     """The encoded result of ``fn``; raises LookupError for a function we do not have."""
     if fn not in FUNCTIONS:
         raise LookupError(f"unknown function {fn}")
-    return FUNCTIONS[fn](expand(args), rules)
+    try:
+        return FUNCTIONS[fn](expand(args), rules)
+    except TypeError as error:
+        return {"$error": f"TypeError: {error}"}
+    except BadDuration as error:
+        return {"$error": f"Error: {error}"}

@@ -1,0 +1,60 @@
+"""How an old tool result is shortened in view: head, tail and a note (spec pruning 12.5).
+
+Lengths are plain UTF-16 units. The note is not budgeted: a result just over the limit may grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from compaction_app.engine.pruning.cache_ttl_settings import SoftTrim
+from sessions_app.tokens import javascript as js
+from sessions_app.tokens.pruner_chars import PrunerCharRules, blocks_of, text_of_block
+
+IMAGE_MARKER: Final = "[image removed during context pruning]"
+JOINT: Final = "\n...\n"
+
+
+def soft_trimmed(
+    message: Mapping[str, Any], settings: SoftTrim, rules: PrunerCharRules
+) -> dict[str, Any] | None:
+    """The shortened form of a tool result; none when there is nothing to shorten.
+
+    Images become markers, also where the text is short. Blocks that are neither text nor image vanish.
+
+    Raises:
+        TypeError: as ``pruner_message_chars``.
+    """
+    blocks = list(blocks_of(message, "message.content", rules))
+    has_image = any(block.get("type") == "image" for block in blocks)
+    parts = [part for block in blocks if (part := _part(block, rules)) is not None]
+    length = sum(map(js.utf16_len, parts)) + max(0, len(parts) - 1)
+    head, tail = max(0, settings.head_chars), max(0, settings.tail_chars)
+    if length <= settings.max_chars or head + tail >= length:
+        return with_one_text(message, "\n".join(parts)) if has_image else None
+    kept = f"{head_of(parts, head)}{JOINT}{tail_of(parts, tail)}"
+    note = (
+        f"\n\n[Tool result trimmed: kept first {head} chars and last {tail} chars"
+        f" of {length} chars.]"
+    )
+    return with_one_text(message, kept + note)
+
+
+def _part(block: Mapping[str, Any], rules: PrunerCharRules) -> str | None:
+    return IMAGE_MARKER if block.get("type") == "image" else text_of_block(block, rules)
+
+
+def head_of(parts: Sequence[str], chars: float) -> str:
+    """The first ``chars`` of the parts joined by newlines; a joint counts, too."""
+    return js.utf16_slice("\n".join(parts), 0, js.position(chars)) if chars > 0 else ""
+
+
+def tail_of(parts: Sequence[str], chars: float) -> str:
+    """The last ``chars`` of the parts joined by newlines; a joint counts, too."""
+    return js.utf16_slice("\n".join(parts), -js.position(chars)) if chars > 0 else ""
+
+
+def with_one_text(message: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """``message`` with one text block as its whole content; its other fields stay."""
+    return {**message, "content": [{"type": "text", "text": text}]}
