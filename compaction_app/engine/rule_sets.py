@@ -23,6 +23,7 @@ from compaction_app.engine import (
     recovery_limits,
     routing,
     run_window,
+    silent_reply,
     timeout_snapshot,
     window,
     window_cache,
@@ -50,6 +51,7 @@ class RuleSet:
     flush_plan: flush_plan.FlushPlanRules
     flush_run: flush_run.FlushRunRules
     preflight: preflight.PreflightRules | None
+    silent_reply: silent_reply.SilentRules
     pruning: PruningRules
     message_tokens: message_tokens.MessageTokenRules
     loop_chars: loop_chars.LoopCharRules
@@ -77,6 +79,7 @@ OPENCLAW_2026_3 = RuleSet(
     flush_plan=flush_plan.OPENCLAW_2026_3,
     flush_run=flush_run.OPENCLAW_2026_4_20,
     preflight=None,
+    silent_reply=silent_reply.OPENCLAW_2026_4_20,
     pruning=PRUNING_2026_3,
     message_tokens=message_tokens.OPENCLAW_2026_3,
     loop_chars=loop_chars.OPENCLAW_2026_3,
@@ -105,6 +108,7 @@ OPENCLAW_2026_4_20 = RuleSet(
     flush_plan=flush_plan.OPENCLAW_2026_4_20,
     flush_run=flush_run.OPENCLAW_2026_4_20,
     preflight=preflight.OPENCLAW_2026_4_20,
+    silent_reply=silent_reply.OPENCLAW_2026_4_20,
     pruning=PRUNING_2026_4_20,
     message_tokens=message_tokens.OPENCLAW_2026_4_20,
     loop_chars=loop_chars.OPENCLAW_2026_4_20,
@@ -133,6 +137,7 @@ OPENCLAW_2026_5_28 = RuleSet(
     flush_plan=flush_plan.OPENCLAW_2026_5_28,
     flush_run=flush_run.OPENCLAW_2026_5_28,
     preflight=preflight.OPENCLAW_2026_5_28,
+    silent_reply=silent_reply.OPENCLAW_2026_5_28,
     pruning=PRUNING_2026_5_28,
     message_tokens=message_tokens.OPENCLAW_2026_5_28,
     loop_chars=loop_chars.OPENCLAW_2026_5_28,

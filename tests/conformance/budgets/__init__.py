@@ -15,6 +15,7 @@ from tests.conformance.budgets import (
     protocol,
     routing,
     settings,
+    silent,
     windows,
 )
 
@@ -26,6 +27,7 @@ FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     **overflow.FUNCTIONS,
     **flush.FUNCTIONS,
     **files.FUNCTIONS,
+    **silent.FUNCTIONS,
     **config.FUNCTIONS,
 }
 

@@ -10,8 +10,6 @@ from compaction_app.engine import (
     flush_plan,
     flush_run,
     preflight,
-    purpose_window,
-    window,
     zoned_time,
 )
 from compaction_app.engine.config_value import value_at
@@ -145,9 +143,7 @@ def window_of(args: Args, rules: RuleSet) -> Any:
     config = args.get("cfg")
     request = WindowRequest(config, args.get("model", "m"), args.get("provider", "acme"))
     override = value_at(config, "agents", "defaults", "contextTokens")
-    return purpose_window.OPENCLAW_2026_5_28.flush(
-        window.OPENCLAW_2026_5_28, {}, request, override
-    ).tokens
+    return rules.purpose_window.flush(rules.window_chain, {}, request, override).tokens
 
 
 def token_fields(entry: Any) -> dict[str, Any]:
