@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compaction_app.engine.compaction import versions as compaction
-from compaction_app.engine.composition import versions as composition
 from compaction_app.engine import (
     budget,
     compaction_mode,
@@ -29,6 +27,8 @@ from compaction_app.engine import (
     window_cache,
     window_guard,
 )
+from compaction_app.engine.compaction import versions as compaction
+from compaction_app.engine.composition import versions as composition
 from compaction_app.engine.pruning.versions import (
     PRUNING_2026_3,
     PRUNING_2026_4_20,

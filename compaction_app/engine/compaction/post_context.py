@@ -6,11 +6,9 @@ the turn after one that compacted by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from compaction_app.engine.compaction.agents_sections import (
     DEFAULT_SECTIONS,
@@ -20,17 +18,13 @@ from compaction_app.engine.compaction.agents_sections import (
     rules_sections,
 )
 from compaction_app.engine.compaction.workspace_rules import cut_with_marker
+from compaction_app.engine.config_value import value_at
 from compaction_app.engine.pruning.context_limits import context_limits
-from sessions_app.timestamps import EPOCH
+from compaction_app.engine.zoned_time import date_stamp, spoken_time, user_zone, utc_minute
 from sessions_app.tokens import javascript as js
 
 MAX_CONFIGURED_CHARS = 50_000
 DATE_PLACEHOLDER = "YYYY-MM-DD"
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July", "August"),
-    *("September", "October", "November", "December"),
-)
 
 _HINT = "Session was just compacted. The conversation summary above is a hint, NOT a substitute for your"
 
@@ -87,7 +81,7 @@ def post_compaction_context(
     system: SystemClock = SystemClock(),
 ) -> PostContext:
     """The text put before the model after a compaction, from the workspace's AGENTS.md."""
-    defaults = _record(_record(_record(config).get("agents")).get("defaults"))
+    defaults = value_at(config, "agents", "defaults")
     names = configured_sections(defaults, rules)
     if not names:
         return PostContext(None, "not_configured")
@@ -96,38 +90,33 @@ def post_compaction_context(
     found = rules_sections(agents_md, names, section_rules)
     if not found.sections:
         return PostContext(None, "sections_not_found")
-    zone, zone_name = _zone(defaults.get("userTimezone"), system.zone)
-    now = (EPOCH + timedelta(milliseconds=now_ms)).astimezone(zone)
-    dated = "\n\n".join(found.sections).replace(DATE_PLACEHOLDER, f"{now:%Y-%m-%d}")
+    zone = user_zone(value_at(defaults, "userTimezone"), system.zone)
+    dated = "\n\n".join(found.sections).replace(DATE_PLACEHOLDER, date_stamp(now_ms, zone))
     content = cut_with_marker(dated, _max_chars(config, agent_id, rules))
-    hours_24 = {"24": True, "12": False}.get(str(defaults.get("timeFormat")), system.hours_24)
+    hours_24 = {"24": True, "12": False}.get(str(value_at(defaults, "timeFormat")), system.hours_24)
     opening, label = _framing(names, found, rules)
     parts = (
         "[Post-compaction context refresh]",
         opening,
         label,
         content,
-        time_line(now, zone_name, hours_24, rules),
+        time_line(now_ms, zone, hours_24, rules),
     )
     return PostContext("\n\n".join(parts), "injected", found.names)
 
 
-def configured_sections(defaults: Mapping[str, Any], rules: PostContextRules) -> tuple[str, ...]:
+def configured_sections(defaults: Any, rules: PostContextRules) -> tuple[str, ...]:
     """``compaction.postCompactionSections``, or what applies when it is no list."""
-    configured = _record(defaults.get("compaction")).get("postCompactionSections")
+    configured = value_at(defaults, "compaction", "postCompactionSections")
     if not isinstance(configured, list):
         return rules.default_sections
     return tuple(name for name in configured if isinstance(name, str))
 
 
-def time_line(now: datetime, zone_name: str, hours_24: bool, rules: PostContextRules) -> str:
+def time_line(now_ms: float, zone: str, hours_24: bool, rules: PostContextRules) -> str:
     """The moment in the user's zone and in UTC."""
-    utc = now.astimezone(ZoneInfo("UTC"))
-    clock = f"{now:%H:%M}" if hours_24 else f"{now.hour % 12 or 12}:{now:%M %p}"
-    day = f"{DAYS[now.weekday()]}, {MONTHS[now.month - 1]} {now.day}{_ordinal(now.day)}, {now.year}"
-    return (
-        f"Current time: {day} {rules.dash} {clock} ({zone_name}){rules.utc}{utc:%Y-%m-%d %H:%M} UTC"
-    )
+    day, _, clock = spoken_time(now_ms, zone, twelve_hours=not hours_24).rpartition(" - ")
+    return f"Current time: {day} {rules.dash} {clock} ({zone}){rules.utc}{utc_minute(now_ms)}"
 
 
 def _framing(
@@ -152,23 +141,3 @@ def _max_chars(config: Any, agent_id: str | None, rules: PostContextRules) -> in
     if rules.configurable_limit and js.is_finite(configured):
         return int(min(max(1, js.floor(configured)), MAX_CONFIGURED_CHARS))
     return rules.max_chars
-
-
-def _zone(configured: Any, system: str) -> tuple[ZoneInfo, str]:
-    """The user's time zone; the system's where it is not set or does not exist."""
-    for name in (js.trim(configured) if isinstance(configured, str) else "", system):
-        try:
-            return ZoneInfo(name), name
-        except (ValueError, OSError, LookupError):
-            continue
-    return ZoneInfo("UTC"), "UTC"
-
-
-def _ordinal(day: int) -> str:
-    if day in (11, 12, 13):
-        return "th"
-    return {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
-
-
-def _record(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

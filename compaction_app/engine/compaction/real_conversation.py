@@ -7,17 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compaction_app.engine.compaction.message_text import Message
+from compaction_app.engine.silent_reply import HEARTBEAT_TOKEN, is_silent_text
 from sessions_app.tokens import javascript as js
 
-HEARTBEAT_TOKEN = "HEARTBEAT_OK"
 ANCHOR_DISTANCE = 20
 """How many messages before a tool result are searched for what caused it."""
 
 _ANCHOR_ROLES = frozenset({"user", "custom", "bashExecution", "branchSummary"})
 _EMPTY_TYPES = frozenset({"text", "toolCall", "toolUse", "functionCall", "thinking", "reasoning"})
-_SILENT = re.compile(
-    rf"{js.SPACE_CLASS}*NO_REPLY(?:{js.SPACE_CLASS}+NO_REPLY)*{js.SPACE_CLASS}*\Z", re.IGNORECASE
-)
 _TAG = re.compile("<[^>]*>")
 _NBSP = re.compile("&nbsp;", re.IGNORECASE)
 _WRAPPERS = "*`~_"
@@ -41,7 +38,7 @@ def is_real(messages: Sequence[Message], index: int) -> bool:
 
 def is_meaningful(text: str) -> bool:
     """Whether something is said beyond silence tokens and heartbeat acknowledgements."""
-    if js.is_blank(text) or _SILENT.match(text):
+    if js.is_blank(text) or is_silent_text(text):
         return False
     rest = _without_heartbeat(js.trim(text))
     return rest is None or rest != ""

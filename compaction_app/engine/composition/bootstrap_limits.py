@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from compaction_app.engine.pruning.context_limits import normal_agent_id
+from compaction_app.engine.config_value import value_at
+from compaction_app.engine.recovery_limits import agent_entry
 from sessions_app.tokens import javascript as js
 
 WarningMode = Literal["off", "once", "always"]
@@ -39,32 +39,16 @@ class BootstrapLimits:
 
 def bootstrap_limits(config: Any, agent_id: str | None, rules: LimitRules) -> BootstrapLimits:
     """The limits that apply: the agent's, else the defaults' setting, else the version's default."""
-    defaults = record(record(record(config).get("agents")).get("defaults"))
-    agent = agent_entry(config, agent_id) if rules.per_agent else {}
+    agent = agent_entry(config, agent_id) if rules.per_agent else None
+    defaults = value_at(config, "agents", "defaults")
 
     def limit(name: str, default: int) -> int:
-        return js.pos_int(agent.get(name)) or js.pos_int(defaults.get(name)) or default
+        given = (js.pos_int(value_at(owner, name)) for owner in (agent, defaults))
+        return next((value for value in given if value is not None), default)
 
-    mode = defaults.get("bootstrapPromptTruncationWarning")
+    mode = value_at(defaults, "bootstrapPromptTruncationWarning")
     return BootstrapLimits(
         limit("bootstrapMaxChars", rules.max_chars),
         limit("bootstrapTotalMaxChars", rules.total_max_chars),
         next((known for known in WARNING_MODES if known == mode), rules.warning),
     )
-
-
-def agent_entry(config: Any, agent_id: str | None) -> Mapping[str, Any]:
-    """The agent's own entry of ``agents.list``; empty when there is none."""
-    entries = record(record(config).get("agents")).get("list")
-    if not agent_id or not isinstance(entries, list):
-        return {}
-    wanted = normal_agent_id(agent_id)
-    named = (
-        e for e in entries if isinstance(e, Mapping) and normal_agent_id(e.get("id")) == wanted
-    )
-    return next(named, {})
-
-
-def record(value: Any) -> Mapping[str, Any]:
-    """A JSON object, or an empty one in place of anything else."""
-    return value if isinstance(value, Mapping) else {}

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from compaction_app.engine.composition.bootstrap_files import InjectedFile, WorkspaceFile
-from compaction_app.engine.composition.bootstrap_limits import WarningMode, record
+from compaction_app.engine.composition.bootstrap_limits import WarningMode
 from compaction_app.engine.composition.bootstrap_trim import AGENTS_FILE
+from compaction_app.engine.config_value import value_at
 from sessions_app.tokens import javascript as js
 
 NEAR_LIMIT_RATIO = 0.85
@@ -203,11 +204,11 @@ def with_warning(prompt: str, lines: Sequence[str], exact_prompt: str | None = N
 
 def signatures_seen(report: Any) -> tuple[str, ...]:
     """The signatures that a stored report says were shown before."""
-    truncation = record(record(report).get("bootstrapTruncation"))
-    listed = truncation.get("warningSignaturesSeen")
+    truncation = value_at(report, "bootstrapTruncation")
+    listed = value_at(truncation, "warningSignaturesSeen")
     known = distinct(listed if isinstance(listed, list) else ())
-    single = truncation.get("promptWarningSignature")
-    if known or truncation.get("warningMode") == "off" or not isinstance(single, str):
+    single = value_at(truncation, "promptWarningSignature")
+    if known or value_at(truncation, "warningMode") == "off" or not isinstance(single, str):
         return known
     return distinct((single,))
 

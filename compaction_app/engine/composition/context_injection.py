@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from compaction_app.engine.composition.bootstrap_limits import agent_entry, record
+from compaction_app.engine.config_value import value_at
 from compaction_app.engine.decision import Decision
+from compaction_app.engine.recovery_limits import agent_entry
 from sessions_app.tokens import javascript as js
 
 if TYPE_CHECKING:
@@ -54,10 +55,10 @@ class ContextInjection:
 
 def injection_mode(config: Any, agent_id: str | None) -> InjectionMode:
     """The setting ``contextInjection`` of the agent, else of the defaults, else ``always``."""
-    defaults = record(record(record(config).get("agents")).get("defaults"))
-    for given in (agent_entry(config, agent_id), defaults):
+    owners = (agent_entry(config, agent_id), value_at(config, "agents", "defaults"))
+    for given in (value_at(owner, "contextInjection") for owner in owners):
         for mode in INJECTION_MODES:
-            if given.get("contextInjection") == mode:
+            if given == mode:
                 return mode
     return "always"
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from compaction_app.engine.composition.bootstrap_limits import agent_entry, record
+from compaction_app.engine.config_value import value_at
 from compaction_app.engine.decision import Decision, Step
+from compaction_app.engine.recovery_limits import agent_entry
 from sessions_app.tokens import javascript as js
 
 MAX_SKILLS = 150
@@ -118,8 +119,12 @@ def _longest_prefix(skills: Sequence[Skill], max_chars: float) -> tuple[Skill, .
 
 
 def _limits(config: Any, agent_id: str | None) -> Mapping[str, Any]:
-    general = record(record(record(config).get("skills")).get("limits"))
-    return {**general, **record(agent_entry(config, agent_id).get("skillsLimits"))}
+    general = value_at(config, "skills", "limits")
+    own = value_at(agent_entry(config, agent_id), "skillsLimits")
+    merged: dict[str, Any] = {}
+    for given in (general, own):
+        merged.update(given if isinstance(given, Mapping) else {})
+    return merged
 
 
 def _limit(limits: Mapping[str, Any], name: str, default: int) -> int:

@@ -14,6 +14,8 @@ from tests.conformance.compaction import (
     refresh,
     safeguards,
     sections,
+    shared,
+    subagents,
     summaries,
 )
 
@@ -24,6 +26,8 @@ FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     **refresh.FUNCTIONS,
     **safeguards.FUNCTIONS,
     **sections.FUNCTIONS,
+    **shared.FUNCTIONS,
+    **subagents.FUNCTIONS,
     **summaries.FUNCTIONS,
 }
 

@@ -100,13 +100,9 @@ def positions(messages: Iterable[Any], given: Sequence[Any]) -> list[Any]:
 
 
 def _made(message: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "new": message.get("role"),
-        "toolCallId": message.get("toolCallId"),
-        "toolName": message.get("toolName"),
-        "isError": message.get("isError"),
-        "text": compact_text(message_text(message), SHORT_TEXT),
-    }
+    fields = {key: message[key] for key in ("toolCallId", "toolName", "isError") if key in message}
+    text = compact_text(message_text(message), SHORT_TEXT)
+    return {"new": message.get("role"), **fields, "text": text}
 
 
 def called_with(messages: Iterable[Any], given: Sequence[Any]) -> list[Any]:
