@@ -9,6 +9,7 @@ from compaction_app.engine.rule_sets import RuleSet
 from tests.conformance.compaction import (
     composition,
     cuts,
+    engines,
     measures,
     protocol,
     refresh,
@@ -22,6 +23,7 @@ from tests.conformance.compaction import (
 FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     **composition.FUNCTIONS,
     **cuts.FUNCTIONS,
+    **engines.FUNCTIONS,
     **measures.FUNCTIONS,
     **refresh.FUNCTIONS,
     **safeguards.FUNCTIONS,
