@@ -18,13 +18,29 @@ UNKNOWN: Final = -1
 """Stands for "not known" in every array of tokens and places."""
 
 KINDS: Final = (
-    "other", "user", "assistant", "tool_result", "custom", "branch_summary", "compaction",
+    "other", "user", "assistant", "tool_result", "bash", "inner", "unknown_role", "custom_message",
+    "branch_summary", "compaction",
 )  # fmt: skip
-OTHER, USER, ASSISTANT, TOOL_RESULT, CUSTOM, BRANCH_SUMMARY, COMPACTION = range(len(KINDS))
+(
+    OTHER, USER, ASSISTANT, TOOL_RESULT, BASH, INNER, UNKNOWN_ROLE, CUSTOM_MESSAGE, BRANCH_SUMMARY,
+    COMPACTION,
+) = range(len(KINDS))  # fmt: skip
 
 MARKS: Final = ("", "flush", "injected", "copy", "compact_command", "unknown_type")
-_ROLES = {"user": USER, "assistant": ASSISTANT, "toolResult": TOOL_RESULT}
-_TYPES = {"custom_message": CUSTOM, "branch_summary": BRANCH_SUMMARY, "compaction": COMPACTION}
+_ROLES = {
+    "user": USER,
+    "assistant": ASSISTANT,
+    "toolResult": TOOL_RESULT,
+    "bashExecution": BASH,
+    "custom": INNER,
+    "branchSummary": INNER,
+    "compactionSummary": INNER,
+}
+_TYPES = {
+    "custom_message": CUSTOM_MESSAGE,
+    "branch_summary": BRANCH_SUMMARY,
+    "compaction": COMPACTION,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +90,9 @@ class Columns:
 
 
 def kind_of(entry_type: str, role: str) -> int:
-    """What an entry is to the context."""
+    """What an entry is to the context; messages of the first seven kinds but ``other``."""
     if entry_type == "message":
-        return _ROLES.get(role, CUSTOM)
+        return _ROLES.get(role, UNKNOWN_ROLE)
     return _TYPES.get(entry_type, OTHER)
 
 

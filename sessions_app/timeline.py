@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from sessions_app.columns import (
     ASSISTANT,
+    BASH,
     BRANCH_SUMMARY,
     COMPACTION,
-    CUSTOM,
     MARKS,
     TOOL_RESULT,
     UNKNOWN,
@@ -188,6 +188,6 @@ def _parts(rows: Columns, base: Ints, start: Ints, place: Ints) -> Ints:
         thinking * is_answer,
         calls * is_answer,
         tokens * (kind == TOOL_RESULT),
-        tokens * ((kind == CUSTOM) | (kind == BRANCH_SUMMARY)),
+        tokens * ((kind >= BASH) & (kind <= BRANCH_SUMMARY)),
     )
     return np.stack([base, *(_between(values, start, place) for values in per_entry)])

@@ -64,15 +64,8 @@ def endpoint_class(base_url: object) -> str:
 
 
 def _host(url: str) -> str | None:
-    """The host in lower case; a text that is no URL is read once more behind ``https://``."""
-    for text in (url, f"https://{url}"):
-        match = _SPECIAL_URL.match(text) or _OTHER_URL.match(text)
-        if match is None:
-            continue
-        authority = (match[1] or "").rpartition("@")[2]
-        if not authority:
-            return None
-        host = _HOST.fullmatch(authority)
-        if host is not None:
-            return host[1].lower()
-    return None
+    """The host in lower case; a text without a scheme is read as what follows ``https://``."""
+    match = _SPECIAL_URL.match(url) or _OTHER_URL.match(url) or _SPECIAL_URL.match(f"https://{url}")
+    authority = (match[1] or "").rpartition("@")[2] if match else ""
+    host = _HOST.fullmatch(authority)
+    return host[1].lower() if host else None

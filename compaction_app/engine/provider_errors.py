@@ -23,7 +23,7 @@ def pattern(*alternatives: str) -> re.Pattern[str]:
 
 
 _PAYMENT_CODE = pattern(
-    rf"\b(?:status|code)[\"']?{_SPACE}*[:=]{_SPACE}*402\b",
+    rf"(?:status|code)[\"']?{_SPACE}*[:=]{_SPACE}*402\b",
     rf"\bhttp{_SPACE}*402\b",
     rf"\berror(?:{_SPACE}+code)?{_SPACE}*[:=]?{_SPACE}*402\b",
     rf"\b(?:got|returned|received){_SPACE}+(?:a{_SPACE}+)?402\b",

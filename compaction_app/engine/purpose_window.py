@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from compaction_app.engine import window
 from compaction_app.engine.window import (
     DEFAULT_CONTEXT_TOKENS,
     ChainRules,
@@ -26,6 +25,8 @@ from sessions_app.tokens import javascript as js
 
 PurposeWindow = Callable[[ChainRules, Cache, WindowRequest, object], WindowResolution]
 
+CODEX_RUNTIME: Final = "codex"
+
 _CONTEXT_TOKENS: Final = "agents.defaults.contextTokens"
 
 
@@ -40,8 +41,8 @@ class PurposeWindowRules:
 
 def flush_provider(provider: str | None, runtime: str | None) -> str | None:
     """The provider under which the flush asks: OpenAI on the Codex runtime has a name of its own."""
-    if js.norm(provider) == window.DEFAULT_PROVIDER and runtime == window.CODEX_RUNTIME:
-        return window.CODEX_PROVIDER
+    if js.norm(provider) == "openai" and runtime == CODEX_RUNTIME:
+        return "openai-codex"
     return provider
 
 

@@ -158,6 +158,11 @@ def recover_from_overflow(
     )
 
 
+def overflow_token_count(observed: int | None, window: int | float) -> int | float:
+    """The prompt's size handed to the compaction: as the provider counted it, else just too large."""
+    return window + 1 if observed is None else observed
+
+
 def recover_from_timeout(
     rules: RunRecoveryRules,
     rule_set: str,

@@ -122,23 +122,34 @@ def route_prompt(
     automatic cap is taken to tell how much cutting results would save.
     """
     estimate, source, messages = _estimate(rules, prompt)
-    budget = prompt_budget(context_tokens, reserve_tokens)
-    overflow = js.maximum(0, estimate - budget.prompt)
     reducible = plan_reduction(
         messages, context_tokens, recovery, single_cap_chars=tool_result_max_chars
     ).max_reducible_chars
+    budget = prompt_budget(context_tokens, reserve_tokens)
+    return route_estimate(rules, rule_set, estimate, source, reducible, budget)
+
+
+def route_estimate(
+    rules: RoutingRules,
+    rule_set: str,
+    estimate: float,
+    source: str,
+    reducible_chars: float,
+    budget: Budget,
+) -> PromptRoute:
+    """Choose the route from figures: the estimate in tokens, and what cutting results would save."""
+    overflow = js.maximum(0, estimate - budget.prompt)
     needed = truncation_threshold_chars(overflow)
-    route = _route(overflow, reducible, needed)
+    route = _route(overflow, reducible_chars, needed)
+    steps = _steps(budget, overflow, reducible_chars, needed)
     return PromptRoute(
         route=route,
         estimated_prompt_tokens=estimate,
         source=source if rules.looks_beyond_messages else None,
         budget=budget,
         overflow_tokens=overflow,
-        reducible_chars=reducible,
-        decision=_decision(
-            rule_set, route, estimate, source, budget, _steps(budget, overflow, reducible, needed)
-        ),
+        reducible_chars=reducible_chars,
+        decision=_decision(rule_set, route, estimate, source, budget, steps),
     )
 
 

@@ -18,10 +18,6 @@ from compaction_app.engine.decision import Decision, Scalar, Step
 from sessions_app.tokens import javascript as js
 
 DEFAULT_CONTEXT_TOKENS: Final = 200_000
-DEFAULT_PROVIDER: Final = "openai"
-DEFAULT_MODEL: Final = "gpt-5.5"
-CODEX_RUNTIME: Final = "codex"
-CODEX_PROVIDER: Final = "openai-codex"
 
 Verdict = Literal["wins", "silent", "ignored", "caps", "does_not_cap"]
 

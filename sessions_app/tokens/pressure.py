@@ -16,33 +16,31 @@ from sessions_app.tokens.message_tokens import OPENCLAW_2026_4_20, message_token
 CHARS_PER_TOKEN: Final = 4
 RESULT_CHARS_PER_TOKEN: Final = 2
 JSON_CHARS_PER_TOKEN: Final = 3
-CJK_CHARS_PER_TOKEN: Final = 1
+CJK_WEIGHT: Final = 4
 MESSAGE_OVERHEAD: Final = 12
 BLOCK_OVERHEAD: Final = 6
 IMAGE_TOKENS: Final = 2000
 UNSERIALISABLE_TOKENS: Final = 256
 SAFETY_MARGIN: Final = 1.2
 
-_EXTRA_WEIGHT = CHARS_PER_TOKEN // CJK_CHARS_PER_TOKEN - 1
-_CJK = re.compile("[\u2e80-\u9fff\ua000-\ua4ff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f]+")
+_BELOW_CJK = re.compile("[\0-\u2e7f]*")
+_NOT_CJK = re.compile(
+    "[^\u2e80-\u9fff\ua000-\ua4ff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f]+"
+)
 # Every pair whose high half is D840-D87E collapses to one, also the few beyond the counted range.
-_CJK_PAIRS = re.compile("[\U00020000-\U0002fbff]+")
+_CJK_PAIR = re.compile("[\U00020000-\U0002fbff]")
 
 
 def string_weight(text: str) -> int:
     """UTF-16 units of ``text``, with a CJK character as four units (spec budgets 4.3, pruning 12.1)."""
-    if text.isascii():
+    if text.isascii() or _BELOW_CJK.fullmatch(text):  # most texts: one unit a character, none CJK
         return len(text)
     units = js.utf16_len(text)
-    counted = _count(_CJK, text)
+    counted = len(_NOT_CJK.sub("", text))
     if not counted:
         return units
-    pairs = _count(_CJK_PAIRS, text) if units != len(text) else 0
-    return units - pairs + _EXTRA_WEIGHT * counted
-
-
-def _count(runs: re.Pattern[str], text: str) -> int:
-    return len(text) - len(runs.sub("", text))
+    pairs = len(_CJK_PAIR.findall(text)) if units != len(text) else 0
+    return units - pairs + (CJK_WEIGHT - 1) * counted
 
 
 def tokens_from_chars(chars: float) -> int | float:

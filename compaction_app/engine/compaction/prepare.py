@@ -17,9 +17,6 @@ from sessions_app.tokens.message_tokens import context_tokens, message_tokens
 if TYPE_CHECKING:
     from compaction_app.engine.rule_sets import RuleSet
 
-DEFAULT_ENABLED = True
-DEFAULT_RESERVE_TOKENS = 16_384
-DEFAULT_KEEP_RECENT_TOKENS = 20_000
 INVALID_SESSION = "First kept entry has no UUID - session may need migration"
 
 Entry = Mapping[str, Any]

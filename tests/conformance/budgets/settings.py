@@ -45,7 +45,7 @@ def _auto_guard(args: dict[str, Any], rules: RuleSet) -> Any:
     return inner_trigger_switch(
         rules.compaction_mode,
         rules.id,
-        engine_owns_compaction=args.get("contextEngineInfo", {}).get("ownsCompaction"),
+        engine_owns_compaction=(args.get("contextEngineInfo") or {}).get("ownsCompaction"),
         mode=args.get("compactionMode"),
         silent_overflow=args.get("silentOverflowProneProvider"),
     ).fired

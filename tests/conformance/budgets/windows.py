@@ -63,7 +63,7 @@ def flush(args: dict[str, Any], rules: RuleSet) -> Any:
 
 def _reply(args: dict[str, Any], rules: RuleSet) -> Any:
     request = WindowRequest(args.get("cfg"), args["model"], args.get("provider"))
-    context_tokens = args.get("agentCfg", {}).get("contextTokens")
+    context_tokens = (args.get("agentCfg") or {}).get("contextTokens")
     cache = args.get("cache", {})
     return rules.purpose_window.reply(rules.window_chain, cache, request, context_tokens).tokens
 

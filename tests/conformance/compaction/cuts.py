@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from compaction_app.engine.budget import CompactionSettings, runtime_settings
 from compaction_app.engine.compaction import compact, cut, prepare, prompt
 from compaction_app.engine.rule_sets import RuleSet
 from sessions_app.session_context import context_of_path
@@ -30,14 +31,13 @@ def _cut_point(args: Args, rules: RuleSet) -> Any:
     }
 
 
-def _keep(settings: Args) -> float:
-    keep: float = settings.get("keepRecentTokens", prepare.DEFAULT_KEEP_RECENT_TOKENS)
-    return keep
+def _settings(args: Args) -> CompactionSettings:
+    return runtime_settings({"compaction": args["settings"]})
 
 
 def _prepare(args: Args, rules: RuleSet) -> Any:
     entries = args["entries"]
-    prepared = prepare.prepare_compaction(entries, _keep(args["settings"]), rules)
+    prepared = prepare.prepare_compaction(entries, _settings(args).keep_recent_tokens, rules)
     if prepared.error is not None:
         code = prepared.cut.decision.reason
         return {"ok": False, "error": {"code": code, "message": prepared.error}}
@@ -70,14 +70,16 @@ def _contributing(entries: list[Any], taken: range) -> list[Any]:
 
 
 def _compact(args: Args, rules: RuleSet) -> Any:
-    settings = args["settings"]
-    found = prepare.prepare_compaction(args["entries"], _keep(settings), rules).preparation
+    settings = _settings(args)
+    found = prepare.prepare_compaction(
+        args["entries"], settings.keep_recent_tokens, rules
+    ).preparation
     assert found is not None
     driver = CoreDriver(args["script"], args.get("model") or {})
     run = driver.run(
         compact.default_compaction(
             found,
-            settings.get("reserveTokens", prepare.DEFAULT_RESERVE_TOKENS),
+            settings.reserve_tokens,
             args.get("customInstructions"),
         )
     )

@@ -14,6 +14,8 @@ FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     "applyConfigured": windows.configured,
     "applyDiscovered": windows.discovered,
     "contextTokensForModel": windows.for_model,
-    "memoryFlushWindow": lambda a, r: windows.flush({**a["params"], "cache": a["cache"]}, r),
+    "memoryFlushWindow": lambda a, r: windows.flush(
+        {**a["params"], "cache": a.get("cache", {})}, r
+    ),
     "compactionSettings": settings.applied,
 }

@@ -1,0 +1,100 @@
+"""What an entry weighs in billed tokens: the provider's own figures where a session has them.
+
+Between two billed calls the prompt grew by what lies between them; that growth is shared out among
+those entries in proportion to their estimates. Elsewhere an entry weighs density times its estimate.
+What no entry accounts for (system prompt, tool schemas) is the overhead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sessions_app.columns import COMPACTION, UNKNOWN, Ints
+from sessions_app.timeline import Timeline
+
+Floats = NDArray[np.float64]
+
+LEAST_CALLS: Final = 5
+"""Fewer billed calls give no density."""
+
+LEAST_GROWTH_TOKENS: Final = 20
+"""Smaller steps say more about rounding than about density."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """``density``: billed tokens per estimated token, the median over the steps between calls.
+
+    ``low`` and ``high`` are its quartiles, ``calls`` how many billed calls it comes from, ``overhead``
+    billed tokens of what is no entry. ``enough`` is false below five calls: then density is 1.
+    """
+
+    density: float
+    low: float
+    high: float
+    overhead: float
+    calls: int
+    enough: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Billed tokens per row of the branch (compactions weigh nothing), and where they come from."""
+
+    rows: Floats
+    calibration: Calibration
+
+
+def weigh(grown: Timeline) -> Weights:
+    """Weights for every row of a timeline's branch."""
+    rows = grown.columns
+    tokens = np.where(rows.kind == COMPACTION, 0, rows.tokens).astype(np.float64)
+    billed = np.flatnonzero(grown.billed_prompt != UNKNOWN)
+    if not len(billed):
+        return Weights(tokens, Calibration(1, 1, 1, 0, 0, enough=False))
+    place = grown.place[billed]
+    prompt = grown.billed_prompt[billed].astype(np.float64)
+    start, end = place[:-1], place[1:]
+    estimated = _between(tokens, start, end)
+    growth = prompt[1:] - prompt[:-1]
+    compactions = np.searchsorted(grown.compactions.place, end) - np.searchsorted(
+        grown.compactions.place, start
+    )
+    is_step = (compactions == 0) & (growth >= 0) & (estimated > 0)
+    calibration = _calibration(growth, estimated, is_step, len(billed))
+    weights = tokens * calibration.density
+    scale = np.where(is_step, growth / np.maximum(estimated, 1), calibration.density)
+    first, last = int(place[0]), int(place[-1])
+    weights[first:last] = tokens[first:last] * np.repeat(scale, end - start)
+    overhead = max(float(prompt[0]) - float(weights[:first].sum()), 0.0)
+    if grown.compactions.place.size and grown.compactions.place[0] < first:
+        overhead = 0.0  # the first billed call already saw a summary; nothing to tell overhead by
+    return Weights(
+        weights,
+        Calibration(
+            calibration.density,
+            calibration.low,
+            calibration.high,
+            overhead,
+            calibration.calls,
+            calibration.enough,
+        ),
+    )
+
+
+def _calibration(growth: Floats, estimated: Floats, is_step: Ints, calls: int) -> Calibration:
+    telling = is_step & (estimated >= LEAST_GROWTH_TOKENS)
+    ratios = growth[telling] / estimated[telling]
+    if calls < LEAST_CALLS or len(ratios) < LEAST_CALLS - 1:
+        return Calibration(1, 1, 1, 0, calls, enough=False)
+    low, middle, high = np.percentile(ratios, (25, 50, 75))
+    return Calibration(float(middle), float(low), float(high), 0, calls, enough=True)
+
+
+def _between(values: Floats, start: Ints, end: Ints) -> Floats:
+    sums = np.concatenate(([0.0], np.cumsum(values)))
+    return np.asarray(sums[end] - sums[start], np.float64)

@@ -1,0 +1,125 @@
+"""A policy read from ``openclaw.json`` and written back to it.
+
+The place of each setting comes from the policy record. Windows stand in the model's entry under its
+provider; everything else below ``agents.defaults`` (spec budgets 8.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Final
+
+from compaction_app.engine.policy import SETTINGS, Policy, PolicyError, with_changes
+from compaction_app.engine.setting import Setting
+from sessions_app.tokens import javascript as js
+
+MODEL_KEYS: Final = frozenset({"contextWindow", "maxTokens"})
+"""Settings that stand in the model's entry, not below ``agents.defaults``."""
+
+UNNAMED_PROVIDER: Final = "provider"
+UNNAMED_MODEL: Final = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPolicy:
+    """The policy of a file: what it sets explicitly, and what it sets to something not accepted."""
+
+    policy: Policy
+    explicit: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+def policy_from_config(config: Mapping[str, Any], provider: str, model: str) -> ReadPolicy:
+    """The settings that a configuration gives to a model. A bad value is left at its default."""
+    found = dict(_found(config, provider, model))
+    problems: tuple[str, ...] = ()
+    try:
+        policy = with_changes(Policy(), found)
+    except PolicyError as error:
+        problems = tuple(error.problems.values())
+        policy = with_changes(Policy(), {k: v for k, v in found.items() if k not in error.problems})
+    return ReadPolicy(policy, tuple(found), problems)
+
+
+def config_with_policy(
+    policy: Policy, provider: str, model: str, base: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """``base`` with every setting of the policy written out, for rules that read a configuration."""
+    config = deepcopy(dict(base or {}))
+    for setting in SETTINGS:
+        _put(config, setting, getattr(policy, setting.name), provider, model)
+    return config
+
+
+def config_changes(policy: Policy, base: Policy, provider: str, model: str) -> dict[str, Any]:
+    """Only what the policy sets differently from ``base``, as a file to merge into one's own."""
+    config: dict[str, Any] = {}
+    for setting in SETTINGS:
+        value = getattr(policy, setting.name)
+        if value != getattr(base, setting.name):
+            _put(config, setting, value, provider, model)
+    return config
+
+
+def _found(config: Mapping[str, Any], provider: str, model: str) -> Iterator[tuple[str, Any]]:
+    defaults = _object(_object(config.get("agents")).get("defaults"))
+    listed = _listed_model(config, provider, model)
+    for setting in SETTINGS:
+        at: Any = listed if setting.key in MODEL_KEYS else defaults
+        for part in setting.key.split("."):
+            at = _object(at).get(part)
+        if at is not None:
+            yield setting.key, at
+
+
+def _listed_model(config: Mapping[str, Any], provider: str, model: str) -> Mapping[str, Any]:
+    """The model's entry; without a provider the first one that lists it."""
+    for key, entry in _object(_object(config.get("models")).get("providers")).items():
+        if provider and js.norm(key) != js.norm(provider):
+            continue
+        models = _object(entry).get("models")
+        for listed in models if isinstance(models, list) else ():
+            if _object(listed).get("id") == model:
+                return _object(listed)
+    return {}
+
+
+def _put(config: dict[str, Any], setting: Setting, value: Any, provider: str, model: str) -> None:
+    if value is None or value == "":
+        return
+    written = list(value) if isinstance(value, tuple) else value
+    *parents, last = setting.key.split(".")
+    at = (
+        _model_entry(config, provider or UNNAMED_PROVIDER, model or UNNAMED_MODEL)
+        if setting.key in MODEL_KEYS
+        else _child(_child(config, "agents"), "defaults")
+    )
+    for parent in parents:
+        at = _child(at, parent)
+    at[last] = written
+
+
+def _model_entry(config: dict[str, Any], provider: str, model: str) -> dict[str, Any]:
+    providers = _child(_child(config, "models"), "providers")
+    key = next((k for k in providers if js.norm(k) == js.norm(provider)), provider)
+    entry = _child(providers, key)
+    models = entry.setdefault("models", [])
+    for listed in models:
+        if isinstance(listed, dict) and listed.get("id") == model:
+            return listed
+    added = {"id": model, "name": model}
+    models.append(added)
+    return added
+
+
+def _child(parent: dict[str, Any], key: str) -> dict[str, Any]:
+    child = parent.get(key)
+    if not isinstance(child, dict):
+        child = parent[key] = {}
+    return child
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,136 @@
+"""What-if: a recorded session under a policy, its decisions taking effect.
+
+The recording's messages are sent again, turn by turn. A compaction shortens what follows, a flush
+marks its cycle, a cut tool result stays cut. What the recording's own policy caused is stripped first.
+The model's answers stay those of the recording: what it would have answered to a shorter context
+nobody can know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from compaction_app.engine.calibration import Calibration, weigh
+from compaction_app.engine.circumstances import Circumstances
+from compaction_app.engine.lines import Lines, lines_of
+from compaction_app.engine.policy import Policy
+from compaction_app.engine.replay_events import COMPACTIONS, Event, SummarySizes
+from compaction_app.engine.replay_rows import ReplayRows
+from compaction_app.engine.replay_turns import TurnRules
+from sessions_app.columns import MARKS, UNKNOWN, USER, Ints
+from sessions_app.timeline import Timeline
+
+SUMMARY_CAP_TOKENS: Final = 4_000
+SUMMARY_SHARE_OF_RESERVE: Final = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over a session, tokens billed or estimated as the curve is."""
+
+    calls: int
+    flushes: int
+    compactions: int
+    flushed_before: int
+    blocked: int
+    tokens_sent: int
+    peak: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The what-if. ``prompt`` and ``total`` have one value per recorded call, ``UNKNOWN`` where the
+    call belongs to what was stripped."""
+
+    lines: Lines
+    prompt: Ints
+    total: Ints
+    events: tuple[Event, ...]
+    totals: Totals
+    calibration: Calibration
+    summaries: SummarySizes
+    stripped: dict[str, int]
+
+
+def replay(
+    grown: Timeline, policy: Policy, around: Circumstances, system_tokens: int | None = None
+) -> Replay:
+    """Run the session again.
+
+    ``system_tokens`` is the estimate of the system prompt where the session's report tells it; without
+    it the overhead that calibration found stands in.
+    """
+    lines = lines_of(policy, around)
+    weights = weigh(grown)
+    rows = ReplayRows(grown, weights)
+    summaries = _summary_sizes(grown, lines, policy)
+    if system_tokens is None:
+        system_tokens = round(weights.calibration.overhead)
+    run = TurnRules(rows, lines, around, policy, weights.calibration, summaries, system_tokens)
+    prompt = np.full(grown.calls, UNKNOWN, np.int64)
+    for turn, (start, calls) in enumerate(_turns(grown, rows), 1):
+        run.begin_turn(turn, start, calls[0] + 1 if calls else grown.calls)
+        for call in calls:
+            prompt[call] = run.send(int(grown.place[call]), call + 1, int(grown.output[call]))
+        run.end_turn()
+    known = prompt != UNKNOWN
+    output = np.where(grown.output == UNKNOWN, grown.columns.tokens[grown.place], grown.output)
+    total = np.where(known, prompt + output, UNKNOWN)
+    return Replay(
+        lines=lines,
+        prompt=prompt,
+        total=total,
+        events=tuple(run.events),
+        totals=totals_of(run.events, prompt[known], total[known], run.blocked),
+        calibration=weights.calibration,
+        summaries=summaries,
+        stripped=_stripped(grown),
+    )
+
+
+def totals_of(events: Sequence[Event], prompt: Ints, total: Ints, blocked: int) -> Totals:
+    compactions = [event for event in events if event.kind in COMPACTIONS]
+    return Totals(
+        calls=len(prompt),
+        flushes=sum(event.kind == "flush" for event in events),
+        compactions=len(compactions),
+        flushed_before=sum(bool(event.flushed_before) for event in compactions),
+        blocked=blocked,
+        tokens_sent=int(prompt.sum()),
+        peak=int(total.max()) if len(total) else 0,
+    )
+
+
+def _turns(grown: Timeline, rows: ReplayRows) -> list[tuple[int, list[int]]]:
+    """Each turn's first row and its calls. Calls before the first user message are a turn, too."""
+    person = np.flatnonzero((rows.kind == USER) & ~rows.stripped)
+    bounds = [0, *person.tolist()] if not len(person) or person[0] > 0 else person.tolist()
+    turns: list[tuple[int, list[int]]] = [(start, []) for start in bounds]
+    owner = np.searchsorted(np.array(bounds), grown.place, side="right") - 1
+    for call, (turn, place) in enumerate(zip(owner.tolist(), grown.place.tolist(), strict=True)):
+        if not rows.stripped[place]:
+            turns[turn][1].append(call)
+    return [turn for turn in turns if turn[1] or turn[0] > 0]
+
+
+def _summary_sizes(grown: Timeline, lines: Lines, policy: Policy) -> SummarySizes:
+    recorded = [int(size) for size in grown.compactions.summary_tokens if size > 0]
+    if recorded:
+        return SummarySizes(tuple(recorded), "recorded")
+    answer = min(int(lines.settings.reserve_tokens), policy.max_tokens or 8_192)
+    cap = min(int(answer * SUMMARY_SHARE_OF_RESERVE), SUMMARY_CAP_TOKENS)
+    return SummarySizes((max(cap, 1),), "cap")
+
+
+def _stripped(grown: Timeline) -> dict[str, int]:
+    """How many entries of each sort were taken out of the recording."""
+    counts = {
+        name: int((grown.columns.mark == number).sum())
+        for number, name in enumerate(MARKS)
+        if name in ("flush", "injected", "compact_command")
+    }
+    return {"compaction": len(grown.compactions.place), **counts}

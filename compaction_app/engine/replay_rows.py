@@ -1,0 +1,144 @@
+"""The branch of a recording as the what-if sees it: prefix sums, cut points, cut tool results.
+
+What the recording's own policy caused (compactions, flush turns, replies of the gateway, typed
+``/compact``) is stripped: it weighs nothing and nothing is cut there.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compaction_app.engine.calibration import Floats, Weights
+from sessions_app.columns import (
+    ASSISTANT,
+    BASH,
+    BRANCH_SUMMARY,
+    COMPACTION,
+    CUSTOM_MESSAGE,
+    INNER,
+    MARKS,
+    OTHER,
+    TOOL_RESULT,
+    USER,
+    Ints,
+)
+from sessions_app.timeline import Timeline
+
+STRIPPED_MARKS: Final = ("flush", "injected", "compact_command")
+_STRIPPED = np.array([mark in STRIPPED_MARKS for mark in MARKS])
+_CUT_KINDS: Final = (USER, ASSISTANT, BASH, INNER, CUSTOM_MESSAGE, BRANCH_SUMMARY)
+_FREE_KINDS: Final = (CUSTOM_MESSAGE, BRANCH_SUMMARY)
+RESULT_CHARS_PER_TOKEN: Final = 2
+CHARS_PER_TOKEN: Final = 4
+
+
+class ReplayRows:
+    """Arrays over the rows of a branch. Cutting tool results changes them for the rest of a replay."""
+
+    def __init__(self, grown: Timeline, weights: Weights) -> None:
+        rows = grown.columns
+        self.kind: Ints = rows.kind
+        self.stripped: NDArray[np.bool_] = _STRIPPED[rows.mark] | (rows.kind == COMPACTION)
+        kept = ~self.stripped
+        self.tokens: Ints = rows.tokens * kept
+        self.result_chars: Ints = rows.result_chars * kept
+        self.density = weights.calibration.density
+        self._weights: Floats = weights.rows * kept
+        self._pressure: Ints = rows.pressure * kept
+        self._sum()
+        is_cut = np.isin(self.kind, _CUT_KINDS) & kept
+        self._next_cut = _next_true(is_cut)
+        self._is_message = (self.kind > OTHER) & (self.kind < CUSTOM_MESSAGE) & kept
+
+    def _sum(self) -> None:
+        self.weight_sums = np.concatenate(([0.0], np.cumsum(self._weights)))
+        self.token_sums = np.concatenate(([0], np.cumsum(self.tokens)))
+        self.pressure_sums = np.concatenate(([0], np.cumsum(self._pressure)))
+        # Only messages count towards keepRecentTokens (spec compaction 2).
+        counted = np.where(np.isin(self.kind, _FREE_KINDS), 0, self.tokens)
+        self._counted_sums = np.concatenate(([0], np.cumsum(counted)))
+
+    def weight(self, start: int, end: int) -> float:
+        """Billed tokens of the rows ``start`` to ``end``."""
+        return float(self.weight_sums[end] - self.weight_sums[start])
+
+    def estimate(self, start: int, end: int) -> int:
+        """The runtime's message estimate of the rows."""
+        return int(self.token_sums[end] - self.token_sums[start])
+
+    def pressure(self, start: int, end: int) -> int:
+        """Token pressure of the rows, before the safety margin."""
+        return int(self.pressure_sums[end] - self.pressure_sums[start])
+
+    def cut(self, start: int, end: int, keep: float) -> int:
+        """The first kept row of a compaction of ``[start, end)``; ``start`` when all is kept.
+
+        The same answer as ``compaction.cut.find_cut_point``, by binary search.
+        """
+        first = int(self._next_cut[start]) if start < len(self._next_cut) else end
+        if first >= end:
+            return start
+        sums = self._counted_sums
+        valid = first
+        if sums[end] - sums[start] >= keep:
+            # The last row from which on at least `keep` tokens are collected.
+            reached = int(np.searchsorted(sums[: end + 1], sums[end] - keep, side="right")) - 1
+            behind = int(self._next_cut[reached])
+            valid = behind if behind < end else first
+        while valid > start and not self._is_message[valid - 1]:
+            valid -= 1
+        return valid
+
+    def reducible(self, start: int, end: int, single: float, least: int) -> float:
+        """Characters that cutting tool results would save: the oversized ones, then all together."""
+        lengths = self._results(start, end)
+        after = np.minimum(lengths, single)
+        saved = float((lengths - after).sum())
+        if len(after) >= 2 and after.sum() > single:
+            room = np.maximum(after - least, 0).sum()
+            saved += float(min(room, after.sum() - single))
+        return saved
+
+    def cut_results(self, start: int, end: int, single: float, least: int) -> int:
+        """Cut tool results for good: the oversized ones, then the oldest first. Characters removed."""
+        removed = 0
+        places = np.flatnonzero(self.kind[start:end] == TOOL_RESULT) + start
+        lengths = {int(p): int(self.result_chars[p]) for p in places if self.result_chars[p] > 0}
+        targets = {p: min(length, int(single)) for p, length in lengths.items()}
+        need = sum(targets.values()) - single
+        if len(targets) >= 2 and need > 0:
+            for place in targets:
+                saved = min(max(targets[place] - least, 0), need)
+                targets[place] -= int(saved)
+                need -= saved
+                if need <= 0:
+                    break
+        for place, target in targets.items():
+            gone = lengths[place] - target
+            if gone > 0:
+                removed += gone
+                self._shorten(place, target, gone)
+        if removed:
+            self._sum()
+        return removed
+
+    def _results(self, start: int, end: int) -> Ints:
+        chars = self.result_chars[start:end]
+        return np.asarray(chars[(self.kind[start:end] == TOOL_RESULT) & (chars > 0)], np.int64)
+
+    def _shorten(self, place: int, target: int, gone: int) -> None:
+        tokens = min(gone // CHARS_PER_TOKEN, int(self.tokens[place]))
+        share = tokens / max(int(self.tokens[place]), 1)
+        self.result_chars[place] = target
+        self.tokens[place] -= tokens
+        self._weights[place] *= 1 - share
+        self._pressure[place] -= min(gone // RESULT_CHARS_PER_TOKEN, int(self._pressure[place]))
+
+
+def _next_true(flags: NDArray[np.bool_]) -> Ints:
+    """For each place the next one at or behind it that is true; the length where there is none."""
+    places = np.where(flags, np.arange(len(flags)), len(flags))
+    return np.minimum.accumulate(places[::-1])[::-1] if len(places) else places

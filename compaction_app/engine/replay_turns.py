@@ -1,0 +1,256 @@
+"""One turn of a what-if after the other: which gates run when, and what their decisions change.
+
+The order is that of a chat turn (spec compaction 8): preflight compaction, memory flush, the
+pre-prompt check, the calls, then the inner threshold. The gates themselves are those of the engine;
+a gate is asked only when its numbers say that it may fire.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from compaction_app.engine.calibration import Calibration
+from compaction_app.engine.circumstances import Circumstances
+from compaction_app.engine.decision import Decision, Step
+from compaction_app.engine.flush_plan import FlushPlan
+from compaction_app.engine.flush_run import READ_BUFFER_TOKENS, FlushSituation, decide_flush
+from compaction_app.engine.last_usage import LastUsage
+from compaction_app.engine.lines import Lines
+from compaction_app.engine.policy import Policy
+from compaction_app.engine.preflight import PreflightSituation, decide_preflight
+from compaction_app.engine.pruning.caps import live_max_chars
+from compaction_app.engine.replay_events import Event, EventKind, SummarySizes
+from compaction_app.engine.replay_rows import ReplayRows
+from compaction_app.engine.routing import TRANSCRIPT_SOURCE, route_estimate
+from sessions_app.tokens import javascript as js
+from sessions_app.tokens.pressure import MESSAGE_OVERHEAD, SAFETY_MARGIN
+from sessions_app.usage import Usage
+
+MAX_OVERFLOW_COMPACTIONS: Final = 3
+
+
+@dataclass(slots=True)
+class Context:
+    """The context as it stands: a summary and the rows from ``start`` on."""
+
+    start: int = 0
+    summary_tokens: int = 0
+    summary_weight: float = 0.0
+    compactions: int = 0
+    flushed_count: int | None = None
+    stored_total: int | None = None
+    last_prompt: int | None = None
+    last_output: int = 0
+
+
+class TurnRules:
+    """Walks the turns of a recording; ``events`` and ``blocked`` are what came of it."""
+
+    def __init__(
+        self,
+        rows: ReplayRows,
+        lines: Lines,
+        around: Circumstances,
+        policy: Policy,
+        calibration: Calibration,
+        summaries: SummarySizes,
+        system_tokens: int,
+    ) -> None:
+        self.events: list[Event] = []
+        self.blocked = 0
+        self._rows, self._lines, self._around, self._policy = rows, lines, around, policy
+        self._calibration, self._summaries, self._system = calibration, summaries, system_tokens
+        self._context = Context()
+        self._turn = self._call = self._end = self._attempts = 0
+        self._cap = live_max_chars(lines.window, _limits(policy), None, around.rules.pruning.caps)
+        self._least_chars = js.utf16_len(around.rules.pruning.recovery.truncation.notice(1))
+
+    def begin_turn(self, turn: int, start: int, call: int) -> None:
+        """Everything before the first call; ``start`` is the row of the user's message."""
+        self._turn, self._call, self._end, self._attempts = turn, call, start, 0
+        estimate = int(self._rows.tokens[start]) if start < len(self._rows.tokens) else 0
+        self._preflight(estimate)
+        self._flush(estimate)
+        self._check_prompt(start)
+
+    def send(self, place: int, call: int, output: int) -> int:
+        """One model call with the rows before ``place``. Returns its prompt tokens."""
+        self._call, self._end = call, place
+        prompt = self._prompt(place)
+        while prompt > self._lines.window and self._attempts < MAX_OVERFLOW_COMPACTIONS:
+            self._attempts += 1
+            step = Step("prompt", "prompt tokens > contextWindow", prompt)
+            decision = self._decision("provider_overflow", "compact", "prompt_exceeds_window", step)
+            self._compact("overflow_compaction", prompt, self._lines.window, "billed", decision)
+            shorter = self._prompt(place)
+            if shorter >= prompt:
+                break
+            prompt = shorter
+        if prompt > self._lines.window:
+            self._block(prompt)
+        context = self._context
+        context.last_prompt = context.stored_total = prompt
+        context.last_output = max(output, 0) or int(self._rows.tokens[place])
+        self._end = place + 1
+        return prompt
+
+    def end_turn(self) -> None:
+        """The runtime's own threshold, judged on the last call's total with its answer."""
+        line, context = self._lines["inner_threshold"], self._context
+        if not line.active or context.last_prompt is None:
+            return
+        total = context.last_prompt + context.last_output
+        if total > line.tokens:
+            step = Step("total", "contextTokens > contextWindow - reserveTokens", total)
+            decision = self._decision("inner_threshold", "compact", "above_threshold", step)
+            self._compact("threshold_compaction", total, line.tokens, line.unit, decision)
+
+    def _preflight(self, estimate: int) -> None:
+        line, context = self._lines["preflight"], self._context
+        total = context.stored_total
+        rules = self._around.rules.preflight
+        if not line.active or rules is None or total is None or total < line.tokens:
+            return
+        situation = PreflightSituation(
+            entry=self._entry(),
+            window=self._lines.flush_window.tokens or 0,
+            reserve_floor=self._lines.floor,
+            soft_threshold=self._lines.soft,
+            prompt_estimate=estimate,
+        )
+        judged = decide_preflight(rules, situation, None, None, self._around.rules.id).decision
+        if judged.fired:
+            self._compact("preflight_compaction", total, line.tokens, line.unit, judged)
+
+    def _flush(self, estimate: int) -> None:
+        line, context, plan = self._lines["flush"], self._context, self._lines.flush_plan
+        if not line.active or plan is None or context.flushed_count == context.compactions:
+            return
+        total = context.stored_total
+        if total is None or context.last_prompt is None:
+            return
+        reads = total + estimate >= line.tokens - READ_BUFFER_TOKENS
+        snapshot = max(total, context.last_prompt) if reads else total
+        projected = snapshot + (context.last_output if reads else 0) + estimate
+        if projected < line.tokens:
+            return
+        situation = FlushSituation(
+            plan=FlushPlan(plan, "", "", ""),
+            entry=self._entry(),
+            window=self._lines.flush_window.tokens or 0,
+            prompt_estimate=estimate or None,
+        )
+        usage = Usage(input=context.last_prompt, output=context.last_output) if reads else None
+        last = LastUsage(0, usage, 0) if usage else None
+        decision = decide_flush(situation, last, None, self._around.rules.id).decision
+        if decision.fired:
+            self._add("flush", projected, None, line.tokens, line.unit, decision)
+            context.flushed_count = context.compactions
+            context.stored_total = snapshot
+
+    def _check_prompt(self, start: int) -> None:
+        """The pre-prompt check with its routes; after three compactions the turn is blocked."""
+        rules, line = self._around.rules.routing, self._lines["pre_prompt"]
+        if rules is None or not line.active:
+            return
+        truncated = False
+        while True:
+            estimate = self._pressure(start)
+            if estimate <= line.tokens:
+                return
+            base = self._context.start
+            reducible = self._rows.reducible(base, start, self._cap, self._least_chars)
+            budget = self._lines.check_budget
+            rule_set = self._around.rules.id
+            route = route_estimate(rules, rule_set, estimate, TRANSCRIPT_SOURCE, reducible, budget)
+            self._add("guard", estimate, None, line.tokens, line.unit, route.decision)
+            if route.route == "truncate_tool_results_only" and not truncated:
+                truncated = True
+                removed = self._rows.cut_results(base, start, self._cap, self._least_chars)
+                if removed:
+                    after = self._pressure(start)
+                    self._add("truncate", estimate, after, line.tokens, line.unit, route.decision)
+                    continue
+            if self._attempts >= MAX_OVERFLOW_COMPACTIONS:
+                self._block(estimate)
+                return
+            self._attempts += 1
+            self._compact("overflow_compaction", estimate, line.tokens, line.unit, route.decision)
+            if route.route == "compact_then_truncate":
+                base = self._context.start
+                self._rows.cut_results(base, start, self._cap, self._least_chars)
+            if self._pressure(start) >= estimate:
+                self._block(estimate)
+                return
+
+    def _compact(
+        self, kind: EventKind, before: int, threshold: int, unit: str, decision: Decision
+    ) -> None:
+        context, rows = self._context, self._rows
+        kept = rows.cut(context.start, self._end, self._lines.settings.keep_recent_tokens)
+        flushed = context.flushed_count == context.compactions
+        context.start = kept
+        context.summary_tokens = self._summaries.size(context.compactions)
+        context.summary_weight = context.summary_tokens * self._calibration.density
+        context.compactions += 1
+        context.stored_total = context.summary_tokens + rows.estimate(kept, self._end)
+        after = self._prompt(self._end)
+        self._add(kind, before, after, threshold, unit, decision, flushed)
+
+    def _prompt(self, place: int) -> int:
+        context = self._context
+        weight = self._rows.weight(context.start, place)
+        return round(self._calibration.overhead + context.summary_weight + weight)
+
+    def _pressure(self, start: int) -> int:
+        """The estimate of the check: history, the user's message at ``start``, the system prompt."""
+        context = self._context
+        summary = MESSAGE_OVERHEAD if context.compactions else 0
+        system = MESSAGE_OVERHEAD + self._system if self._system else 0
+        end = min(start + 1, len(self._rows.tokens))
+        weight = self._rows.pressure(context.start, end) + summary + system
+        return int(js.ceil(weight * SAFETY_MARGIN))
+
+    def _entry(self) -> dict[str, Any]:
+        """The session's entry in the store, as the gates read it."""
+        context = self._context
+        return {
+            "totalTokens": context.stored_total,
+            "totalTokensFresh": True,
+            "compactionCount": context.compactions,
+            "memoryFlushCompactionCount": context.flushed_count,
+        }
+
+    def _decision(self, rule: str, outcome: str, reason: str, step: Step) -> Decision:
+        return Decision(rule, True, outcome, reason, self._around.rules.id, {}, (step,))
+
+    def _block(self, tokens: int) -> None:
+        self.blocked += 1
+        window = self._lines.window
+        step = Step("prompt", "still too large after compaction", tokens)
+        decision = self._decision("overflow", "blocked", "context_overflow", step)
+        self._add("guard", tokens, None, window, "tokens", replace(decision))
+
+    def _add(
+        self,
+        kind: EventKind,
+        before: int,
+        after: int | None,
+        threshold: int,
+        unit: str,
+        decision: Decision,
+        flushed: bool | None = None,
+    ) -> None:
+        self.events.append(
+            Event(
+                kind, self._call, self._turn, before, after, threshold, unit, decision.reason,
+                decision, flushed,
+            )
+        )  # fmt: skip
+
+
+def _limits(policy: Policy) -> dict[str, Any]:
+    limit = {"toolResultMaxChars": policy.tool_result_max_chars}
+    limits = {} if policy.tool_result_max_chars is None else limit
+    return {"agents": {"defaults": {"contextLimits": limits}}}
