@@ -29,6 +29,7 @@ from compaction_app.engine import (
 )
 from compaction_app.engine.compaction import versions as compaction
 from compaction_app.engine.composition import versions as composition
+from compaction_app.engine.config import materialize, per_agent, schema
 from compaction_app.engine.pruning.versions import (
     PRUNING_2026_3,
     PRUNING_2026_4_20,
@@ -52,6 +53,9 @@ class RuleSet:
     flush_run: flush_run.FlushRunRules
     preflight: preflight.PreflightRules | None
     silent_reply: silent_reply.SilentRules
+    config: schema.ConfigRules
+    materialize: materialize.MaterializeRules
+    per_agent: per_agent.PerAgentRules
     pruning: PruningRules
     message_tokens: message_tokens.MessageTokenRules
     loop_chars: loop_chars.LoopCharRules
@@ -80,6 +84,9 @@ OPENCLAW_2026_3 = RuleSet(
     flush_run=flush_run.OPENCLAW_2026_4_20,
     preflight=None,
     silent_reply=silent_reply.OPENCLAW_2026_4_20,
+    config=schema.OPENCLAW_2026_4_20,
+    materialize=materialize.OPENCLAW_2026_4_20,
+    per_agent=per_agent.OPENCLAW_2026_4_20,
     pruning=PRUNING_2026_3,
     message_tokens=message_tokens.OPENCLAW_2026_3,
     loop_chars=loop_chars.OPENCLAW_2026_3,
@@ -109,6 +116,9 @@ OPENCLAW_2026_4_20 = RuleSet(
     flush_run=flush_run.OPENCLAW_2026_4_20,
     preflight=preflight.OPENCLAW_2026_4_20,
     silent_reply=silent_reply.OPENCLAW_2026_4_20,
+    config=schema.OPENCLAW_2026_4_20,
+    materialize=materialize.OPENCLAW_2026_4_20,
+    per_agent=per_agent.OPENCLAW_2026_4_20,
     pruning=PRUNING_2026_4_20,
     message_tokens=message_tokens.OPENCLAW_2026_4_20,
     loop_chars=loop_chars.OPENCLAW_2026_4_20,
@@ -138,6 +148,9 @@ OPENCLAW_2026_5_28 = RuleSet(
     flush_run=flush_run.OPENCLAW_2026_5_28,
     preflight=preflight.OPENCLAW_2026_5_28,
     silent_reply=silent_reply.OPENCLAW_2026_5_28,
+    config=schema.OPENCLAW_2026_5_28,
+    materialize=materialize.OPENCLAW_2026_5_28,
+    per_agent=per_agent.OPENCLAW_2026_5_28,
     pruning=PRUNING_2026_5_28,
     message_tokens=message_tokens.OPENCLAW_2026_5_28,
     loop_chars=loop_chars.OPENCLAW_2026_5_28,
