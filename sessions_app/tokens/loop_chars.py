@@ -30,6 +30,7 @@ class LoopCharRules:
 
     counts_details: bool
     rejects_malformed_text: bool
+    image_chars: int = IMAGE_CHARS
 
 
 OPENCLAW_2026_3: Final = LoopCharRules(counts_details=True, rejects_malformed_text=True)
@@ -80,7 +81,7 @@ def _blocks(content: object, rules: LoopCharRules) -> int:
 def _block(block: object, rules: LoopCharRules) -> int:
     if isinstance(block, Mapping):
         if block.get("type") == "image":
-            return IMAGE_CHARS
+            return rules.image_chars
         if block.get("type") == "text":
             text = block.get("text")
             if isinstance(text, str):

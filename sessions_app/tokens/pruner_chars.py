@@ -31,6 +31,7 @@ class PrunerCharRules:
     weight: Callable[[str], int]
     weighs_signatures: bool
     rejects_malformed: bool
+    image_chars: int = IMAGE_CHARS
 
 
 OPENCLAW_2026_3: Final = PrunerCharRules(
@@ -112,7 +113,7 @@ def text_of_block(block: Mapping[str, Any], rules: PrunerCharRules) -> str | Non
 
 def _block(block: Mapping[str, Any], rules: PrunerCharRules) -> int:
     if block.get("type") == "image":
-        return IMAGE_CHARS
+        return rules.image_chars
     text = text_of_block(block, rules)
     return 0 if text is None else rules.weight(text)
 

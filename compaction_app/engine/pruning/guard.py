@@ -50,7 +50,7 @@ class GuardRules:
     ``headroom_share`` and ``single_share``: the parts of the window that the whole and one result may
     fill. ``too_large``: what happens when the whole does not fit. ``sticks``: whether the cut form
     replaces the message for the rest of the session in memory. ``checks_mid_turn``: whether the
-    routing before a prompt can run here as well. ``experimental`` marks changed shares.
+    routing before a prompt can run here as well.
     """
 
     cut: SoftCutRules
@@ -59,7 +59,6 @@ class GuardRules:
     sticks: bool
     checks_mid_turn: bool = False
     single_share: float = 0.5
-    experimental: bool = False
 
 
 GUARD_2026_3: Final = GuardRules(

@@ -26,13 +26,11 @@ _NOTICE_ROUNDS: Final = 4
 @dataclass(frozen=True, slots=True)
 class SoftCutRules:
     """``counted_notice`` names what is gone; none where the version writes one fixed notice and cuts
-    the text to the whole limit. ``newline_share``: a cut moves back to a line's end beyond it.
-    ``experimental`` marks a record whose share was changed from the runtime's."""
+    the text to the whole limit. ``newline_share``: a cut moves back to a line's end beyond it."""
 
     chars: LoopCharRules
     counted_notice: Notice | None
     newline_share: float = 0.7
-    experimental: bool = False
 
 
 SOFT_CUT_2026_3: Final = SoftCutRules(chars=loop_chars.OPENCLAW_2026_3, counted_notice=None)

@@ -73,7 +73,6 @@ class TruncationRules:
 
     ``bounded``: the notice counts towards the limit, ``min_keep_chars`` yields to it and the result
     never exceeds it; unbounded, ``min_keep_chars`` is always kept and the notice comes on top.
-    ``experimental`` marks a record whose shares were changed from the runtime's.
     """
 
     notice: Notice
@@ -84,7 +83,6 @@ class TruncationRules:
     tail_max_chars: int = 4000
     head_newline_share: float = 0.8
     tail_newline_share: float = 0.2
-    experimental: bool = False
 
     def kept_at_least(self, max_chars: float, notice: Notice, min_keep_chars: float) -> float:
         """How many characters a cut text keeps whatever its limit (spec pruning 3.2 step 1)."""

@@ -23,7 +23,10 @@ from compaction_app.engine.pruning import (
 
 @dataclass(frozen=True, slots=True)
 class PruningRules:
-    """The records of all rules that cut, clear or repair tool results, for one version."""
+    """The records of all rules that cut, clear or repair tool results, for one version.
+
+    ``experimental`` marks records whose constants are not the version's.
+    """
 
     truncation: truncate.TruncationRules
     caps: caps.CapRules
@@ -37,6 +40,7 @@ class PruningRules:
     eligibility: eligibility.EligibilityRules
     thinking: thinking.ThinkingRules
     history_images: history_images.HistoryImageRules
+    experimental: bool = False
 
 
 PRUNING_2026_3: Final = PruningRules(
