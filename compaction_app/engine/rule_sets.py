@@ -27,6 +27,8 @@ from compaction_app.engine import (
     window_cache,
     window_guard,
 )
+from compaction_app.engine.compaction import versions as compaction
+from compaction_app.engine.composition import versions as composition
 from compaction_app.engine.config import materialize, per_agent, schema
 from compaction_app.engine.pruning.versions import (
     PRUNING_2026_3,
@@ -57,6 +59,8 @@ class RuleSet:
     pruning: PruningRules
     message_tokens: message_tokens.MessageTokenRules
     loop_chars: loop_chars.LoopCharRules
+    compaction: compaction.CompactionRules
+    composition: composition.CompositionRules
     window_cache: window_cache.CacheRules
     window_chain: window.ChainRules
     run_window: run_window.RunWindowRules
@@ -86,6 +90,8 @@ OPENCLAW_2026_3 = RuleSet(
     pruning=PRUNING_2026_3,
     message_tokens=message_tokens.OPENCLAW_2026_3,
     loop_chars=loop_chars.OPENCLAW_2026_3,
+    compaction=compaction.COMPACTION_2026_3,
+    composition=composition.COMPOSITION_2026_3,
     window_cache=window_cache.OPENCLAW_2026_3,
     window_chain=window.OPENCLAW_2026_3,
     run_window=run_window.OPENCLAW_2026_3,
@@ -116,6 +122,8 @@ OPENCLAW_2026_4_20 = RuleSet(
     pruning=PRUNING_2026_4_20,
     message_tokens=message_tokens.OPENCLAW_2026_4_20,
     loop_chars=loop_chars.OPENCLAW_2026_4_20,
+    compaction=compaction.COMPACTION_2026_4_20,
+    composition=composition.COMPOSITION_2026_4_20,
     window_cache=window_cache.OPENCLAW_2026_4_20,
     window_chain=window.OPENCLAW_2026_4_20,
     run_window=run_window.OPENCLAW_2026_4_20,
@@ -146,6 +154,8 @@ OPENCLAW_2026_5_28 = RuleSet(
     pruning=PRUNING_2026_5_28,
     message_tokens=message_tokens.OPENCLAW_2026_5_28,
     loop_chars=loop_chars.OPENCLAW_2026_5_28,
+    compaction=compaction.COMPACTION_2026_5_28,
+    composition=composition.COMPOSITION_2026_5_28,
     window_cache=window_cache.OPENCLAW_2026_5_28,
     window_chain=window.OPENCLAW_2026_5_28,
     run_window=run_window.OPENCLAW_2026_5_28,

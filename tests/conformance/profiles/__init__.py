@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
-from tests.conformance.profiles import flush, protocol, tool_results, windows
+from tests.conformance.profiles import flush, protocol, refresh, tool_results, windows
 
 FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     **windows.FUNCTIONS,
     **flush.FUNCTIONS,
+    **refresh.FUNCTIONS,
     **tool_results.FUNCTIONS,
 }
 

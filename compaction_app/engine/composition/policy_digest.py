@@ -1,0 +1,69 @@
+"""Which lines of a shortened AGENTS.md must still be read (spec compaction 5.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sessions_app.tokens import javascript as js
+
+MAX_LINE_CHARS = 240
+ELLIPSIS = "…"
+
+_SPACES = re.compile(f"{js.SPACE_CLASS}+")
+_LISTED = re.compile(rf"(?:#{{1,6}}|[-*+]|[0-9]+[.)]){js.SPACE_CLASS}+")
+_URGENT_WORDS = (
+    r"AGENTS\.md|scoped|required|must|never|do not|before subtree|read scoped|security|secret"
+    r"|credential"
+)
+_URGENT = re.compile(rf"\b(?:{_URGENT_WORDS})\b", re.IGNORECASE | re.ASCII)
+_TELLING = re.compile(
+    rf"\b(?:{_URGENT_WORDS}|owner|test|validation|command|commit|push|github|pr)\b",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyDigest:
+    """The lines kept, in the order of the file, and how many others there were no room for."""
+
+    text: str
+    omitted_lines: int
+
+
+def policy_digest(content: str, budget: float) -> PolicyDigest:
+    """Headings, list items and lines with telling words, within ``budget`` characters.
+
+    Lines with urgent words come first; a line too long for what is left is passed over.
+    """
+    if budget <= 0:
+        return PolicyDigest("", 0)
+    lines = [line for line in map(_line, content.split("\n")) if _is_candidate(line)]
+    urgent = [i for i, line in enumerate(lines) if _URGENT.search(line)]
+    rest = [i for i in range(len(lines)) if i not in set(urgent)]
+    picked = _fitting(lines, (*urgent, *rest), budget)
+    text = "\n".join(lines[i] for i in sorted(picked))
+    return PolicyDigest(text, len(lines) - len(picked))
+
+
+def _fitting(lines: Sequence[str], order: Sequence[int], budget: float) -> list[int]:
+    picked: list[int] = []
+    used = 0
+    for i in order:
+        needed = js.utf16_len(lines[i]) + (1 if picked else 0)
+        if used + needed <= budget:
+            picked.append(i)
+            used += needed
+    return picked
+
+
+def _line(raw: str) -> str:
+    line = _SPACES.sub(" ", js.trim(raw))
+    if js.utf16_len(line) <= MAX_LINE_CHARS:
+        return line
+    return js.utf16_slice(line, 0, MAX_LINE_CHARS - 1) + ELLIPSIS
+
+
+def _is_candidate(line: str) -> bool:
+    return bool(_LISTED.match(line) or _TELLING.search(line))
