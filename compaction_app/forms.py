@@ -13,8 +13,6 @@ from compaction_app.engine.presets import PRESETS
 from compaction_app.engine.rule_sets import RULE_SETS
 from compaction_app.runs import Situation
 
-AROUND_KEYS = ("path", "rules", "provider")
-RANGE_KEYS = ("from", "to", "leaf")
 MAX_VALUE_CHARS = 2_000
 
 
@@ -26,6 +24,7 @@ class Query:
     around: Circumstances
     span: tuple[int, int] | None
     leaf: int | None
+    all_events: bool
     problems: Mapping[str, str]
 
 
@@ -64,6 +63,7 @@ def read_query(values: Mapping[str, str], situation: Situation) -> Query:
         around=around,
         span=(start, end) if start is not None and end is not None else None,
         leaf=_number(values, "leaf"),
+        all_events=values.get("events") == "all",
         problems=problems,
     )
 

@@ -24,12 +24,10 @@ from compaction_app.recorded import (
 )
 from compaction_app.runs import Situation, replay_for, timeline_for
 from sessions_app.drawing.growth import Curve, Mark, Rule, growth_chart
-from sessions_app.drawing.strip import composition_strip
-from sessions_app.loaded import columns_of
-from sessions_app.timeline import PARTS, Timeline
+from sessions_app.loaded import columns_of, strip_of
+from sessions_app.timeline import Timeline
 
-MAX_EVENT_ROWS = 200
-MAX_MARKS = 400
+MAX_EVENT_ROWS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +47,9 @@ def result_context(situation: Situation, query: Query) -> dict[str, Any]:
     return {
         "chart": chart,
         "readout": json.dumps(chart.readout, separators=(",", ":")),
-        "strip": composition_strip(PARTS, grown.parts, query.span) if grown.calls else None,
-        "events": happenings[:MAX_EVENT_ROWS],
-        "more_events": max(len(happenings) - MAX_EVENT_ROWS, 0),
+        "strip": strip_of(situation.window, query.leaf, query.span) if grown.calls else None,
+        "events": happenings if query.all_events else happenings[:MAX_EVENT_ROWS],
+        "more_events": 0 if query.all_events else max(len(happenings) - MAX_EVENT_ROWS, 0),
         "differences": differences(recorded_totals(grown), now.totals, done.totals),
         "lines": [(line, sentence(line.reason)) for line in done.lines.lines],
         "verdict": _verdict(grown, situation, query, done.lines),
@@ -122,6 +120,7 @@ def _marks(happenings: Sequence[Happening]) -> list[Mark]:
     return [
         Mark(
             f"{'simulated' if h.simulated else 'recorded'} {h.kind}",
+            h.kind,
             f"call {h.call}: {h.title}, {'what-if' if h.simulated else 'recorded'}: {sentence(h.reason)}",
             h.call,
             h.value,
@@ -129,7 +128,7 @@ def _marks(happenings: Sequence[Happening]) -> list[Mark]:
         )
         for h in happenings
         if h.kind != "guard" or h.reason == "context_overflow"
-    ][:MAX_MARKS]
+    ]
 
 
 def _numbered(happenings: list[Happening]) -> list[Happening]:
