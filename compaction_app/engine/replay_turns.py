@@ -230,9 +230,8 @@ class TurnRules:
     def _prompts(self, places: Ints) -> Ints:
         context, sums = self._context, self._rows.weight_sums
         weight = sums[places] - sums[context.start]
-        return np.rint(self._calibration.overhead + context.summary_weight + weight).astype(
-            np.int64
-        )
+        prompts = np.rint(self._calibration.overhead + context.summary_weight + weight)
+        return np.asarray(prompts, np.int64)
 
     def _pressure(self, start: int) -> int:
         """The estimate of the check: history, the user's message at ``start``, the system prompt."""
