@@ -68,18 +68,24 @@ class Program:
         return self.process.wait(timeout=30)
 
 
-def descendants(pid: int) -> list[int]:
-    """All processes below ``pid``."""
-    parents: dict[int, list[int]] = {}
+def children(pid: int) -> list[int]:
+    """The processes that ``pid`` started."""
+    found = []
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
-            after_name = entry.read_text().rpartition(")")[2].split()
+            parent = entry.read_text().rpartition(")")[2].split()[1]
         except (FileNotFoundError, ProcessLookupError):
             continue
-        parents.setdefault(int(after_name[1]), []).append(int(entry.parent.name))
-    below = list(parents.get(pid, []))
-    for child in below:
-        below.extend(parents.get(child, []))
+        if int(parent) == pid:
+            found.append(int(entry.parent.name))
+    return found
+
+
+def descendants(pid: int) -> list[int]:
+    """All processes below ``pid``."""
+    below = children(pid)
+    for child in below:  # grows while it is walked
+        below.extend(children(child))
     return below
 
 

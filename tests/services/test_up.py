@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.services.conftest import free_port, wait_until
-from tests.services.processes import Program, command_line, descendants, is_running
+from tests.services.processes import Program, children, command_line, descendants, is_running
 
 pytestmark = [pytest.mark.service, pytest.mark.timeout(180)]
 
@@ -70,17 +70,9 @@ def ready(program: Program) -> bool:
 
 
 def worker_pid(program: Program) -> int:
-    """The worker's main process: a direct child of the supervisor."""
-    (pid,) = [
-        pid
-        for pid in descendants(program.process.pid)
-        if "celery" in command_line(pid) and pid not in below_children(program.process.pid)
-    ]
+    """The worker's main process."""
+    (pid,) = [pid for pid in children(program.process.pid) if "celery" in command_line(pid)]
     return pid
-
-
-def below_children(pid: int) -> set[int]:
-    return {lower for child in descendants(pid) for lower in descendants(child)}
 
 
 def test_the_link_logs_in_once(site: Program) -> None:
