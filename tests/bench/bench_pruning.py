@@ -51,9 +51,7 @@ RUNS: dict[str, Run] = {
     "soft guard": lambda messages: guard_context(messages, WINDOW, RULES),
     "reduction plan": lambda messages: plan_reduction(messages, WINDOW, RULES.pruning.recovery),
     "pairing": lambda messages: repair_pairing(messages, RULES.pruning.pairing, 0),
-    "history images": lambda messages: prune_history_images(
-        messages, RULES.pruning.history_images
-    ),
+    "history images": lambda messages: prune_history_images(messages, RULES.pruning.history_images),
 }
 
 
