@@ -56,10 +56,6 @@ DEFAULT_SYSTEM_PROMPT: Final = " ".join(
     )
 )
 
-RUNTIME_EVENT_PROMPT: Final = "Continue the OpenClaw runtime event."
-"""The user message of a flush turn: the flush prompt itself goes to the end of the system prompt, so a
-reader of transcripts recognises a flush by this text."""
-
 TIME_MARK: Final = "Current time:"
 
 
@@ -76,28 +72,33 @@ class FlushPlanRules:
     """What a version does differently.
 
     ``is_off`` reads the switch; ``time_lines`` writes the time under the prompt; ``reads_model`` says
-    whether the flush can have a model of its own.
+    whether the flush can have a model of its own; ``as_runtime_event`` whether the prompt reaches the
+    model as an event of the runtime and not as the user's words.
     """
 
     is_off: Callable[[object], bool]
     time_lines: Callable[[str, str], str]
     reads_model: bool
+    as_runtime_event: bool
 
 
 OPENCLAW_2026_3: Final = FlushPlanRules(
     is_off=lambda enabled: enabled is not None and not js.is_truthy(enabled),
     time_lines=_time_on_one_line,
     reads_model=False,
+    as_runtime_event=False,
 )
 OPENCLAW_2026_4_20: Final = FlushPlanRules(
     is_off=lambda enabled: enabled is False,
     time_lines=_time_on_one_line,
     reads_model=False,
+    as_runtime_event=False,
 )
 OPENCLAW_2026_5_28: Final = FlushPlanRules(
     is_off=lambda enabled: enabled is False,
     time_lines=_time_on_two_lines,
     reads_model=True,
+    as_runtime_event=True,
 )
 
 
