@@ -15,11 +15,12 @@ from typing import Final
 from compaction_app.engine import zoned_time
 from compaction_app.engine.config.byte_size import parse_byte_size
 from compaction_app.engine.config_value import value_at
+from compaction_app.engine.policy import BY_KEY
 from sessions_app.tokens import javascript as js
 
-DEFAULT_SOFT_THRESHOLD: Final = 4000
-DEFAULT_RESERVE_FLOOR: Final = 20_000
-DEFAULT_FORCE_BYTES: Final = 2 * 1024 * 1024
+DEFAULT_SOFT_THRESHOLD: Final[int] = BY_KEY["compaction.memoryFlush.softThresholdTokens"].default
+DEFAULT_RESERVE_FLOOR: Final[int] = BY_KEY["compaction.reserveTokensFloor"].default
+DEFAULT_FORCE_BYTES: Final[int] = BY_KEY["compaction.memoryFlush.forceFlushTranscriptBytes"].default
 SILENT_TOKEN: Final = "NO_REPLY"
 DATE_MARK: Final = "YYYY-MM-DD"
 
