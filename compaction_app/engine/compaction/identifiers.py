@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 from sessions_app.tokens import javascript as js
 
 MAX_IDENTIFIERS = 12
 MIN_LENGTH = 4
 
-# The alternatives are tried in this order at each position: hex run, URL, path, Windows path,
-# host and port, long number.
-_IDENTIFIER = re.compile(
+_NAME = "[A-Za-z0-9._-]"
+# Hex run, URL, path, Windows path: tried in this order at each position, before host and port.
+_FIRST = re.compile(
     r"[A-Fa-f0-9]{8,}"
     rf"|https?://{js.NON_SPACE_CLASS}+"
     r"|/[\w.-]{2,}(?:/[\w.-]+)+"
-    r"|[A-Za-z]:\\[\w\\.-]+"
-    r"|[A-Za-z0-9._-]+\.[A-Za-z0-9._/-]+:\d{1,5}"
-    r"|\b\d{6,}\b",
+    r"|[A-Za-z]:\\[\w\\.-]+",
     re.ASCII,
 )
+# Host and port, as rf"{_NAME}+\.{_ADDRESS}+:[0-9]{{1,5}}" at every position would find them. That takes
+# quadratic time in long words; so only addresses with a port are looked at, and of them only the
+# beginnings of names: where no host begins there, none begins inside the name.
+_ADDRESS = "[A-Za-z0-9._/-]"
+_HOST = re.compile(rf"(?={_ADDRESS}++:[0-9]){_NAME}+\.{_ADDRESS}++:[0-9]{{1,5}}")
+_HOST_NAME = re.compile(rf"(?<!{_NAME}){_NAME}+\.{_ADDRESS}")
+_ADDRESS_HERE = re.compile(rf"{_ADDRESS}++(?=:[0-9])")
+_ADDRESS_AHEAD = re.compile(rf"(?<!{_ADDRESS}){_ADDRESS}++(?=:[0-9])")
+_NUMBER = re.compile(r"\b\d{6,}\b", re.ASCII)
 _HEX = re.compile(r"[A-Fa-f0-9]{8,}")
+Search = Callable[[str, int], re.Match[str] | None]
 _LEADING = "(\"'`[{<"
 _TRAILING = ")]\"'`,;:.!?<>"
 
@@ -34,12 +43,37 @@ def is_hex(identifier: str) -> bool:
 def opaque_identifiers(text: str) -> list[str]:
     """The first distinct identifiers of a text in order, hex runs in upper case."""
     found: dict[str, None] = {}
-    for match in _IDENTIFIER.findall(text):
+    for match in _candidates(text):
         bare = js.trim(match).lstrip(_LEADING).rstrip(_TRAILING)
         identifier = bare.upper() if is_hex(bare) else bare
         if js.utf16_len(identifier) >= MIN_LENGTH:
             found[identifier] = None
     return list(found)[:MAX_IDENTIFIERS]
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """All matches from left to right; of those that begin together the first kind counts."""
+    kinds: tuple[Search, ...] = (_FIRST.search, _host, _NUMBER.search)
+    ahead = [find(text, 0) for find in kinds]
+    while found := [match for match in ahead if match is not None]:
+        match = min(found, key=re.Match.start)
+        yield match[0]
+        for kind, find in enumerate(kinds):
+            known = ahead[kind]
+            if known is not None and known.start() < match.end():
+                ahead[kind] = find(text, match.end())
+
+
+def _host(text: str, position: int) -> re.Match[str] | None:
+    """The next host and port; ``position`` may lie inside a name, which then counts from there."""
+    if (here := _HOST.match(text, position)) is not None:
+        return here
+    rest = _ADDRESS_HERE.match(text, position)
+    for address in chain(() if rest is None else (rest,), _ADDRESS_AHEAD.finditer(text, position)):
+        name = _HOST_NAME.search(text, address.start(), address.end())
+        if name is not None:
+            return _HOST.match(text, name.start())
+    return None
 
 
 def missing_identifiers(summary: str, identifiers: Sequence[str]) -> list[str]:

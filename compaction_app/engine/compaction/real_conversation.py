@@ -83,6 +83,8 @@ def _without_heartbeat(text: str) -> str | None:
 
     Where nothing remains, light markup around the token is taken for part of it.
     """
+    if HEARTBEAT_TOKEN not in text:
+        return None
     plain = _NBSP.sub(" ", _TAG.sub(" ", text)).lstrip(_WRAPPERS).rstrip(_WRAPPERS)
     return _strip_edges(text) or _strip_edges(js.trim(plain))
 

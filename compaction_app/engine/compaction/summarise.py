@@ -164,7 +164,8 @@ def summarise_with_fallback(task: SummaryTask, rules: CompactionRules) -> Steps[
     notes = [_note(task.messages[i], rules) for i in oversized]
     partial = full.partial
     runs: tuple[ChunksRun, ...] = (full,)
-    small = [m for i, m in enumerate(task.messages) if i not in set(oversized)]
+    left_out = set(oversized)
+    small = [m for i, m in enumerate(task.messages) if i not in left_out]
     if small and (notes or rules.summariser.always_tries_small):
         second = yield from summarise_chunks(replace(task, messages=small), rules)
         runs = (full, second)

@@ -40,9 +40,8 @@ def policy_digest(content: str, budget: float) -> PolicyDigest:
     if budget <= 0:
         return PolicyDigest("", 0)
     lines = [line for line in map(_line, content.split("\n")) if _is_candidate(line)]
-    urgent = [i for i, line in enumerate(lines) if _URGENT.search(line)]
-    rest = [i for i in range(len(lines)) if i not in set(urgent)]
-    picked = _fitting(lines, (*urgent, *rest), budget)
+    order = sorted(range(len(lines)), key=lambda i: _URGENT.search(lines[i]) is None)
+    picked = _fitting(lines, order, budget)
     text = "\n".join(lines[i] for i in sorted(picked))
     return PolicyDigest(text, len(lines) - len(picked))
 

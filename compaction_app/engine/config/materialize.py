@@ -71,10 +71,20 @@ def materialize(
     defaults = _agent_defaults(_object(value_at(config, "agents", "defaults")), rules)
     if mode == "load":
         defaults = _pruning(defaults, config, environment or {}, rules)
-        compaction = _object(defaults.get("compaction"))
-        defaults["compaction"] = {**compaction, "mode": compaction.get("mode") or "safeguard"}
     filled["agents"] = {**_object(config.get("agents")), "defaults": defaults}
-    return filled
+    return with_compaction_mode(filled) if mode == "load" else filled
+
+
+def with_compaction_mode(config: Mapping[str, Json]) -> dict[str, Json]:
+    """The configuration with the compaction mode filled in, where it has agent defaults without one."""
+    defaults = value_at(config, "agents", "defaults")
+    if not isinstance(defaults, Mapping) or value_at(defaults, "compaction", "mode"):
+        return dict(config)
+    compaction = {**_object(defaults.get("compaction")), "mode": "safeguard"}
+    return {
+        **config,
+        "agents": {**config["agents"], "defaults": {**defaults, "compaction": compaction}},
+    }
 
 
 def _agent_defaults(defaults: Mapping[str, Json], rules: MaterializeRules) -> dict[str, Json]:

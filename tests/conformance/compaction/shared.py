@@ -7,6 +7,7 @@ from typing import Any
 from compaction_app.engine import silent_reply
 from compaction_app.engine.budget import runtime_settings
 from compaction_app.engine.compaction import boundary, duplicate_asks
+from compaction_app.engine.config.materialize import with_compaction_mode
 from compaction_app.engine.inner_trigger import exceeds_threshold
 from compaction_app.engine.preflight import reason_class
 from compaction_app.engine.pruning.pairing import repair_pairing
@@ -117,6 +118,7 @@ FUNCTIONS = {
     "silentReply": _silent,
     "preflightGates": _gates,
     "applyCompactionSettings": _applied,
+    "applyCompactionDefaults": lambda a, _: with_compaction_mode(a["cfg"]),
     "effectiveCompactionMode": settings.FUNCTIONS["settings.mode"],
     "autoCompactionDisabled": settings.FUNCTIONS["settings.autoGuard"],
     "silentOverflowProne": settings.FUNCTIONS["settings.silentOverflowProne"],
