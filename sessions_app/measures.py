@@ -7,7 +7,7 @@ pressure of the pre-prompt check (4.3). Entries that the context never holds mea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,7 @@ class Measures:
 
 def measure(entry: Entry, encoding: str | None = None) -> Measures:
     """All numbers of an entry; ``exact`` only when an ``encoding`` is given."""
-    message = context_message(entry)
+    message = context_message(entry.type, entry.record)
     raw_usage = normalize_usage(entry.message.get("usage"))
     thinking = js.utf16_len("".join(texts_of(message, "thinking")))
     calls = sum(map(js.utf16_len, _call_texts(message)))
@@ -62,19 +62,24 @@ def measure(entry: Entry, encoding: str | None = None) -> Measures:
     )
 
 
-def context_message(entry: Entry) -> JsonObject:
+def exact_tokens(entry_type: str, record: JsonObject, encoding: str) -> int:
+    """Tokens of all texts that an entry adds to the context, by a vocabulary."""
+    return sum(exact.count(t, encoding) for t in all_texts(context_message(entry_type, record)))
+
+
+def context_message(entry_type: str, record: JsonObject) -> JsonObject:
     """The message an entry adds to the context, empty when it adds none."""
-    record = entry.record
-    if entry.type == "message":
-        return entry.message
-    if entry.type == "custom_message":
+    if entry_type == "message":
+        message = record.get("message")
+        return message if isinstance(message, Mapping) else {}
+    if entry_type == "custom_message":
         return {
             "role": "custom",
             "customType": record.get("customType"),
             "content": record.get("content"),
         }
-    if entry.type in ("compaction", "branch_summary") and js.is_truthy(record.get("summary")):
-        role = "compactionSummary" if entry.type == "compaction" else "branchSummary"
+    if entry_type in ("compaction", "branch_summary") and js.is_truthy(record.get("summary")):
+        role = "compactionSummary" if entry_type == "compaction" else "branchSummary"
         return {"role": role, "summary": record.get("summary")}
     return {}
 

@@ -19,6 +19,8 @@ from sessions_app.batches import FileReport
 from sessions_app.entries import entries_page, entry_view, raw_text
 from sessions_app.listing import row_of
 from sessions_app.models import Job, Session
+from sessions_app.recount import UnknownEncoding, request_recount
+from sessions_app.tokens.exact import ENCODINGS
 
 PER_PAGE = 50
 SORTS = {
@@ -89,7 +91,7 @@ def imports(request: HttpRequest) -> HttpResponse:
 @require_GET
 def entries(request: HttpRequest, uuid: UUID) -> HttpResponse:
     session = access.load(Session.objects.all(), request.user, uuid)
-    context = entries_page(session, request.GET)
+    context = entries_page(session, request.GET) | {"encodings": ENCODINGS}
     is_fragment = request.headers.get("HX-Target") == "entries"
     template = "sessions/_entries.html" if is_fragment else "sessions/entries.html"
     return render(request, template, {"nav": "sessions", "session": session, **context})
@@ -111,6 +113,20 @@ def entry_raw(request: HttpRequest, uuid: UUID, seq: int) -> HttpResponse:
     answer = HttpResponse(raw_text(session, seq), content_type="text/plain; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="entry-{seq}.json"'
     return answer
+
+
+@require_POST
+def encoding(request: HttpRequest, uuid: UUID) -> HttpResponse:
+    """Count the session's tokens by another vocabulary."""
+    session = access.load(Session.objects.select_related("team"), request.user, uuid)
+    try:
+        job = request_recount(session, request.POST.get("encoding", ""))
+    except UnknownEncoding as error:
+        messages.error(request, str(error))
+    else:
+        if job is not None:
+            messages.info(request, "A worker is counting; reload the page in a moment.")
+    return redirect("entries", session.uuid)
 
 
 def _imports(request: HttpRequest) -> dict[str, Any]:
