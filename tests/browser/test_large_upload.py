@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import SAMPLES
+from tests.bench.sessions import long_session
 from tests.services.conftest import free_port
 from tests.services.processes import Program
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.service, pytest.mark.timeout(240)
 
 def test_a_large_upload_is_imported_by_the_worker(browser: Browser, tmp_path: Path) -> None:
     large = tmp_path / "large.jsonl"
-    large.write_bytes((SAMPLES / "pi-v3-1-two-compactions.jsonl").read_bytes())
+    large.write_bytes(b"".join(long_session(1_200)))
     with Program(["manage.py", "up"], tmp_path / "data", PORT=str(free_port())) as site:
         link = site.wait_for(r"http://127\.0\.0\.1:\d+/login/\S+", 120)[0]
         context = browser.new_context()
