@@ -19,6 +19,9 @@ MISSING_RESULT_TEXT: Final = (
     "[openclaw] missing tool result in session history; "
     "inserted synthetic error result for transcript repair."
 )
+RESPONSES_APIS: Final = frozenset(
+    {"openai-responses", "azure-openai-responses", "openai-codex-responses"}
+)
 REDACTED_ATTACHMENT: Final = "__OPENCLAW_REDACTED__"
 UNKNOWN_TOOL: Final = "unknown"
 
@@ -137,6 +140,11 @@ def missing_result(
         "isError": True,
         "timestamp": now_ms,
     }
+
+
+def run_missing_text(model_api: str | None) -> str | None:
+    """The text a run gives error results: "aborted" for the Responses APIs, else the rule's own."""
+    return "aborted" if model_api in RESPONSES_APIS else None
 
 
 def allowed_names(names: Any) -> frozenset[str] | None:
