@@ -83,7 +83,7 @@ def head_context(situation: Situation, query: Query) -> dict[str, Any]:
         "peak": grown.peak if grown.calls else None,
         "peak_share": grown.peak / done.lines.window if grown.calls and done.lines.window else None,
         "billed_calls": int((~grown.is_estimate).sum()),
-        "turns": int(grown.turn[-1]) if grown.calls else 0,
+        "turns": grown.turns,
         "calls": grown.calls,
         "recorded": recorded_totals(grown),
         "branches": _branches(situation, query, ends),
@@ -101,7 +101,7 @@ def _curves(grown: Timeline, done: Replay, encoding: str) -> list[Curve]:
         curves.append(Curve("continued", "no usage reported: estimated", grown.shown))
     if not grown.is_estimate.all():
         curves.append(Curve("billed", "billed total", grown.billed_total))
-    curves.append(Curve("what-if", "what-if", done.total))
+    curves.append(Curve("what-if", "what-if", done.total, bridged=True))
     curves.append(Curve("exact", f"messages by {encoding}", grown.exact, drawn=False))
     return curves
 

@@ -23,13 +23,14 @@ class Curve:
     """A series to draw: one value per call, ``UNKNOWN`` where there is none.
 
     ``name`` is its class in the style sheet; ``title`` what people read; a curve that is not ``drawn``
-    is only read out.
+    is only read out. A ``bridged`` curve goes straight on over values that are not there; others stop.
     """
 
     name: str
     title: str
     values: Ints
     drawn: bool = True
+    bridged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,8 @@ def _draw(curve: Curve, x: Scale, y: Scale, first: int, last: int) -> DrawnCurve
     values = curve.values[first - 1 : last]
     places = np.arange(first, first + len(values))
     known = values != UNKNOWN
-    pieces = np.split(places, np.flatnonzero(np.diff(known.astype(np.int8))) + 1)
+    breaks = np.flatnonzero(np.diff(known.astype(np.int8))) + 1
+    pieces = [places[known]] if curve.bridged else np.split(places, breaks)
     paths: list[str] = []
     for piece in pieces:
         if not len(piece) or curve.values[piece[0] - 1] == UNKNOWN:
