@@ -193,4 +193,4 @@ def _json(value: Any) -> str:
     try:
         return js.json_text(value)
     except js.NoJson:
-        return str(value)
+        return "nested too deeply to be shown"

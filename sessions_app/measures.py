@@ -131,8 +131,7 @@ def _result_chars(message: JsonObject) -> int:
 def _excerpt(entry: Entry, texts: list[str]) -> str:
     """The beginning of what the entry says, on one line."""
     if entry.type == "model_change":
-        return f"{entry.record.get('provider', '')}/{entry.record.get('modelId', '')}"[
-            :EXCERPT_CHARS
-        ]
+        names = (entry.record.get(key) for key in ("provider", "modelId"))
+        return "/".join(name for name in names if isinstance(name, str))[:EXCERPT_CHARS]
     head = next((text for text in texts if js.trim(text)), "")
     return " ".join(head[: 4 * EXCERPT_CHARS].split())[:EXCERPT_CHARS]
