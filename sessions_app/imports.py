@@ -25,7 +25,7 @@ from sessions_app.measures import Measures, measure
 from sessions_app.models import Agent, ImportProblem, Session, Team, Window
 from sessions_app.models import Entry as EntryRow
 from sessions_app.payload import pack
-from sessions_app.rows import entry_row, reader_state, storable
+from sessions_app.rows import entry_row, reader_state, storable, storable_json
 from sessions_app.tokens.exact import encoding_for
 from sessions_app.transcript import Entry, Header, Problem
 
@@ -294,7 +294,7 @@ def _title(name: str, agent: Agent | None, known: index.IndexEntry | None) -> st
 def _apply_index(session: Session, known: index.IndexEntry | None) -> None:
     if known is not None:
         session.key = storable(known.key, 300)
-        session.index_entry = dict(known.entry)
+        session.index_entry = storable_json(known.entry)
 
 
 def _finish(session: Session, window: Window) -> None:

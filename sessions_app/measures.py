@@ -57,7 +57,7 @@ def measure(entry: Entry, encoding: str | None = None) -> Measures:
         result_chars=_result_chars(message),
         images=message_tokens.image_count(message),
         usage=raw_usage if has_nonzero_usage(raw_usage) else None,
-        tokens_before=int(before) if js.is_finite(before) and before >= 0 else None,
+        tokens_before=_count(before),
         excerpt=_excerpt(entry, texts),
     )
 
@@ -120,6 +120,13 @@ def _tokens(message: JsonObject) -> int:
     if message_tokens.is_runtime_context(message):
         return 0
     return message_tokens.message_tokens(message)
+
+
+def _count(value: object) -> int | None:
+    """A count as the runtime could hold it, none for what is no count."""
+    if not js.is_finite(value) or value < 0:
+        return None
+    return min(int(value), js.MAX_SAFE_INTEGER)
 
 
 def _result_chars(message: JsonObject) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from sessions_app.columns import MARKS, Columns, columns_of_rows, count_of, kind_of
 from sessions_app.importers.marks import message_of, turn_mark
@@ -103,6 +105,20 @@ def storable(value: object, length: int) -> str:
     if "\x00" in text or not text.isascii():
         text = text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
     return text
+
+
+def storable_json(value: Any, depth: int = 64) -> Any:
+    """A JSON value that every database takes; what is nested deeper than ``depth`` is left out."""
+    if isinstance(value, str):
+        return storable(value, len(value))
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        inner = value.items() if depth else ()
+        return {storable_json(key): storable_json(item, depth - 1) for key, item in inner}
+    if isinstance(value, list):
+        return [storable_json(item, depth - 1) for item in value] if depth else []
+    return value
 
 
 def _calls(entry: Entry) -> Iterable[str]:

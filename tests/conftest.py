@@ -12,11 +12,19 @@ from typing import NoReturn
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from pytest_django.fixtures import Settings
 
 from contextlab.celery import app
 from sessions_app.imports import Source, import_file
 from sessions_app.models import Membership, Session, Team
+
+# How long an example takes depends on who else uses the machine.
+hypothesis_settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("any machine")
 
 PROMISED = os.environ.get("CI") == "true"
 NEVER_SKIPPED = {"service", "browser"}

@@ -30,6 +30,9 @@ ENTRY_TYPES = frozenset(
 )  # fmt: skip
 """The entry types the runtime knows (spec budgets 7.4; ``leaf`` and ``reset`` from newer stores)."""
 
+LATEST_MS = 8_640_000_000_000_000
+"""What lies further from 1970 is no time in JavaScript."""
+
 LONGEST_ID = 128
 """Longer ids are known by their digest."""
 
@@ -290,7 +293,7 @@ def call_ids(message: JsonObject) -> Iterator[str]:
 def epoch_ms(value: object) -> int | None:
     """Milliseconds since 1970 of an ISO time or a number of milliseconds; none when unreadable."""
     if js.is_finite(value):
-        return int(value)
+        return int(value) if abs(value) <= LATEST_MS else None
     if not isinstance(value, str):
         return None
     try:
