@@ -57,7 +57,7 @@ def measure(entry: Entry, encoding: str | None = None) -> Measures:
         result_chars=_result_chars(message),
         images=message_tokens.image_count(message),
         usage=raw_usage if has_nonzero_usage(raw_usage) else None,
-        tokens_before=int(before) if js.is_finite(before) and before >= 0 else None,
+        tokens_before=_count(before),
         excerpt=_excerpt(entry, texts),
     )
 
@@ -127,6 +127,13 @@ def _tokens(message: JsonObject) -> int:
     return message_tokens.message_tokens(message)
 
 
+def _count(value: object) -> int | None:
+    """A count as the runtime could hold it, none for what is no count."""
+    if not js.is_finite(value) or value < 0:
+        return None
+    return min(int(value), js.MAX_SAFE_INTEGER)
+
+
 def _result_chars(message: JsonObject) -> int:
     if message.get("role") != "toolResult":
         return 0
@@ -136,8 +143,7 @@ def _result_chars(message: JsonObject) -> int:
 def _excerpt(entry: Entry, texts: list[str]) -> str:
     """The beginning of what the entry says, on one line."""
     if entry.type == "model_change":
-        return f"{entry.record.get('provider', '')}/{entry.record.get('modelId', '')}"[
-            :EXCERPT_CHARS
-        ]
+        names = (entry.record.get(key) for key in ("provider", "modelId"))
+        return "/".join(name for name in names if isinstance(name, str))[:EXCERPT_CHARS]
     head = next((text for text in texts if js.trim(text)), "")
     return " ".join(head[: 4 * EXCERPT_CHARS].split())[:EXCERPT_CHARS]

@@ -33,6 +33,7 @@ def import_uploads(uuid: str) -> None:
             ]
         },
     )
+    uploads.discard(job)  # last: whoever does the job again finds the files
 
 
 @shared_task

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Q
+from django.db.models import F, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -24,11 +24,11 @@ from sessions_app.tokens.exact import ENCODINGS
 
 PER_PAGE = 50
 SORTS = {
-    "recent": "-imported_at",
-    "tokens": "-peak_tokens",
-    "entries": "-entry_count",
-    "activity": "-last_at",
-    "title": "title",
+    "recent": F("imported_at").desc(),
+    "tokens": F("peak_tokens").desc(),
+    "entries": F("entry_count").desc(),
+    "activity": F("last_at").desc(nulls_last=True),
+    "title": F("title").asc(),
 }
 COLUMNS = (
     {"title": "Session", "sort": "title"},
@@ -44,7 +44,7 @@ COLUMNS = (
 
 @require_GET
 def session_list(request: HttpRequest) -> HttpResponse:
-    q = request.GET.get("q", "").strip()[:200]
+    q = request.GET.get("q", "").replace("\x00", "").strip()[:200]
     sort = request.GET.get("sort", "recent")
     sort = sort if sort in SORTS else "recent"
     found = access.visible(Session.objects.select_related("agent"), request.user)
