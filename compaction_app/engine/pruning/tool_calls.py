@@ -56,6 +56,14 @@ TOOL_CALLS_2026_3: Final = ToolCallRules(
     missing_text_option=False,
     redacts_attachments=True,
 )
+_RESULT_ID_FIELDS = (
+    "toolCallId",
+    "toolUseId",
+    "tool_call_id",
+    "tool_use_id",
+    "callId",
+    "call_id",
+)
 _CALL_ID_FIELDS = ("id", "call_id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id")
 TOOL_CALLS_2026_4_20: Final = ToolCallRules(
     result_id_fields=("toolCallId", "toolUseId"),
@@ -66,9 +74,7 @@ TOOL_CALLS_2026_4_20: Final = ToolCallRules(
     missing_text_option=False,
 )
 TOOL_CALLS_2026_5_28: Final = ToolCallRules(
-    result_id_fields=(
-        *("toolCallId", "toolUseId", "tool_call_id", "tool_use_id", "callId", "call_id"),
-    ),
+    result_id_fields=_RESULT_ID_FIELDS,
     trims_result_ids=True,
     checked_types=CALL_TYPES | SNAKE_CALL_TYPES,
     call_id_fields=_CALL_ID_FIELDS,

@@ -25,11 +25,11 @@ MIDDLE_MARKER_CHARS: Final = 63
 MIN_KEEP_CHARS: Final = 2000
 IMPORTANT_TAIL_CHARS: Final = 2000
 
-_FAILURE = (
+_IMPORTANT_WORDS = (
     "error|exception|failed|fatal|traceback|panic|stack trace|errno|exit code"
     "|total|summary|result|complete|finished|done"
 )
-_IMPORTANT = re.compile(rf"\b(?:{_FAILURE})\b", re.ASCII)
+_IMPORTANT = re.compile(rf"\b(?:{_IMPORTANT_WORDS})\b", re.ASCII)
 
 
 def _count(count: float) -> str:
