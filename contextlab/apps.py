@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.core import checks
+
+from contextlab.env import BadSetting
 
 
 class ContextLabConfig(AppConfig):
@@ -14,3 +17,7 @@ class ContextLabConfig(AppConfig):
         from contextlab.checks import check_settings
 
         checks.register(check_settings)
+        try:
+            settings.FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadSetting(f"DATA_DIR={settings.DATA_DIR} cannot be written: {error}") from error

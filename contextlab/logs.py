@@ -60,7 +60,10 @@ def configuration(level: str, form: str) -> dict[str, Any]:
             "uvicorn": quiet,
             "uvicorn.error": quiet,
             "uvicorn.access": quiet,
-            "celery.worker.strategy": quiet,  # "received" adds nothing to "succeeded"
+            # "received" adds nothing to "succeeded", "sending" nothing to either
+            "celery.worker.strategy": quiet,
+            "celery.beat": quiet,
+            "celery.worker.consumer.connection": quiet,
         },
     }
 

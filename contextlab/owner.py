@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from contextlab.models import LoginLink
+from sessions_app.models import Membership, Team
 
 OWNER = "owner"
 
@@ -17,8 +18,14 @@ def owner() -> User | None:
 
 
 def create_owner() -> User:
-    """An administrator who can log in by a one-time link only."""
-    return User.objects.create_superuser(OWNER)
+    """An administrator who can log in by a one-time link only, and owns the first team.
+
+    What was imported before the first start belongs to that team already.
+    """
+    user = User.objects.create_superuser(OWNER)
+    team = Team.objects.order_by("pk").first() or Team.objects.create(name="Owner")
+    Membership.objects.create(team=team, user=user, role=Membership.Role.OWNER)
+    return user
 
 
 def login_address(user: User) -> str:

@@ -67,6 +67,7 @@ MAX_BODY_MB = env_int(
 )
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_MB * 2**20
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2**20
+FILE_UPLOAD_TEMP_DIR = DATA_DIR / "arriving"  # the system's folder may be small, or memory
 
 # Background work
 REDIS_URL = env_str(
@@ -223,6 +224,7 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = SECURE
+SECURE_HSTS_SECONDS = int(timedelta(days=30).total_seconds()) if SECURE else 0
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 # Only SECURE=1 says that there is a proxy in front, and the proxy sets this header itself.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE else None

@@ -16,12 +16,19 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
 class HashedFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # no types
-    """Names with the content's hash; plain names as long as nothing was collected (in tests)."""
+    """Names with the content's hash; plain names for what was not collected.
+
+    Tests collect nothing, and a page that refers to a missing file is better than no page.
+    """
 
     manifest_strict = False
 
     def stored_name(self, name: str) -> str:
-        return super().stored_name(name) if self.hashed_files else name
+        try:
+            stored: str = super().stored_name(name)
+        except ValueError:
+            return name
+        return stored
 
 
 class StaticFiles(WhiteNoiseMiddleware):  # type: ignore[misc]  # no types

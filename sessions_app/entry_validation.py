@@ -23,7 +23,7 @@ _MISSING: Final = object()
 
 def is_sound_entry(value: object) -> TypeGuard[Entry]:
     """Whether ``value`` is an entry of a known type with every field that type needs."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return False
     kind = value.get("type")
     check = _ENTRY_CHECKS.get(kind) if isinstance(kind, str) else None
@@ -46,7 +46,7 @@ def _has_sound_links(entry: Entry) -> bool:
 
 def _is_sound_message_entry(entry: Entry) -> bool:
     message = entry.get("message")
-    if not isinstance(message, Mapping):
+    if not isinstance(message, dict):
         return False
     role = message.get("role")
     check = _MESSAGE_CHECKS.get(role) if isinstance(role, str) else None
@@ -119,7 +119,7 @@ def _is_content(value: object) -> bool:
 
 
 def _is_block(value: object) -> bool:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return False
     kind = value.get("type")
     if kind == "text":
@@ -139,7 +139,7 @@ def _is_tool_call(block: Entry) -> bool:
     return (
         any(is_name(block.get(key)) for key in TOOL_CALL_ID_KEYS)
         and is_name(block.get("name"))
-        and all(isinstance(block.get(key), str | Mapping | None) for key in ("arguments", "input"))
+        and all(isinstance(block.get(key), str | dict | None) for key in ("arguments", "input"))
         and _is_optional(block, "thoughtSignature", str)
     )
 

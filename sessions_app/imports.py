@@ -11,7 +11,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Literal
+from uuid import UUID
 
 from django.db import transaction
 
@@ -44,6 +46,11 @@ class Source:
     name: str
     size: int
     open: Callable[[], BinaryIO]
+
+    @classmethod
+    def of_path(cls, path: Path, name: str) -> Source:
+        """A file on disk."""
+        return cls(name, path.stat().st_size, lambda: path.open("rb"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +162,7 @@ def _import_new(
         session = Session.objects.create(
             team=team,
             agent=agent,
-            title=storable(source.name.rsplit("/", 1)[-1].removesuffix(".jsonl"), 200),
+            title=storable(_title(source.name, agent, known), 200),
         )
         window = Window.objects.create(
             session=session, source_name=storable(source.name, 300), head_digest=head_digest
@@ -273,6 +280,19 @@ def _name_model(session: Session, entry: Entry) -> None:
     session.provider = storable(entry.message.get("provider"), 100)
     session.model = storable(entry.message.get("model"), 200)
     session.encoding = encoding_for(session.model)
+
+
+def _title(name: str, agent: Agent | None, known: index.IndexEntry | None) -> str:
+    """The file's name; for a name that says nothing the agent and the rest of its session key."""
+    stem = PurePosixPath(name).name.removesuffix(".jsonl")
+    try:
+        UUID(stem)
+    except ValueError:
+        return stem
+    if known is None:
+        return stem
+    rest = known.key.split(":", 2)[-1] if known.key.startswith("agent:") else known.key
+    return f"{agent.name} · {rest}" if agent else rest
 
 
 def _apply_index(session: Session, known: index.IndexEntry | None) -> None:

@@ -33,9 +33,14 @@ def parse_json(text: str | bytes) -> Json:
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse, parse_int=whole_number)
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)) from error
+
+
+def whole_number(digits: str) -> int | float:
+    """Digits as a number; beyond what a double holds only the size matters."""
+    return int(digits) if len(digits) <= 300 else float(digits)
 
 
 def _refuse(name: str) -> NoReturn:

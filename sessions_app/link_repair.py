@@ -20,7 +20,7 @@ def keep_sound_entries(values: Iterable[Json]) -> list[Entry]:
     """The sound entries in file order, with their links mended; of a repeated id the first."""
     repair = _Repair()
     for value in values:
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             repair.take(value)
     return list(repair.accepted.values())
 
@@ -53,13 +53,15 @@ class _Repair:
         chain = self._chain(parent)
         if chain:
             parent = self._accepted_above(chain)
-        mended: dict[str, Any] = dict(entry)
-        mended["parentId"] = parent
         if entry["type"] == "compaction":
-            self._mend_first_kept(mended)
+            kept = entry["firstKeptEntryId"]
+            if kept in self._rejected_parent:
+                return {**entry, "parentId": parent, "firstKeptEntryId": self._kept(kept, parent)}
         else:
             self._note_descendant(entry["id"], chain)
-        return entry if mended == entry else mended
+        if "parentId" in entry and entry["parentId"] == parent:
+            return entry
+        return {**entry, "parentId": parent}
 
     def _chain(self, entry_id: str | None) -> tuple[str, ...]:
         """The rejected entries from this one upwards, this one included; empty when it is not."""
@@ -86,18 +88,15 @@ class _Repair:
                 break  # whoever noted this one noted all above it
             self._first_below[rejected] = entry_id
 
-    def _mend_first_kept(self, compaction: dict[str, Any]) -> None:
-        kept = compaction["firstKeptEntryId"]
-        if kept not in self._rejected_parent:
-            return
-        replacement = (
-            self._accepted_above(self._chain(kept))
-            or self._first_on_branch_below(kept, compaction["parentId"])
-            or self._first_below.get(kept)
-            or compaction["parentId"]
+    def _kept(self, rejected: str, parent: str | None) -> str:
+        """What a compaction below ``parent`` keeps from instead of a rejected entry."""
+        return (
+            self._accepted_above(self._chain(rejected))
+            or self._first_on_branch_below(rejected, parent)
+            or self._first_below.get(rejected)
+            or parent
+            or rejected
         )
-        if replacement is not None:
-            compaction["firstKeptEntryId"] = replacement
 
     def _first_on_branch_below(self, rejected: str, leaf: str | None) -> str | None:
         """The first entry, from the root, of the leaf's branch that hung below the rejected one."""

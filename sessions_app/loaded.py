@@ -7,48 +7,62 @@ count by another vocabulary changes a column.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from threading import Lock
+from typing import TypeVar
 from uuid import UUID
 
 from sessions_app.columns import Columns
+from sessions_app.drawing.strip import Strip, composition_strip
 from sessions_app.models import Window
 from sessions_app.rows import columns_of_window
-from sessions_app.timeline import Timeline, timeline
+from sessions_app.timeline import PARTS, Timeline, timeline
 
 KEPT = 16
 
 Key = tuple[UUID, int, str]
+K = TypeVar("K")
+V = TypeVar("V")
 
+Span = tuple[int, int] | None
+
+_strips: OrderedDict[tuple[Key, int | None, Span], Strip] = OrderedDict()
 _timelines: OrderedDict[tuple[Key, int | None], Timeline] = OrderedDict()
 _columns: OrderedDict[Key, Columns] = OrderedDict()
 _lock = Lock()
 
 
+def _key(window: Window) -> Key:
+    return (window.uuid, window.entry_count, window.session.encoding)
+
+
 def columns_of(window: Window) -> Columns:
     """The columns of a window: from memory, else by one query."""
-    key = (window.uuid, window.entry_count, window.session.encoding)
-    with _lock:
-        if key in _columns:
-            _columns.move_to_end(key)
-            return _columns[key]
-    loaded = columns_of_window(window)
-    with _lock:
-        _columns[key] = loaded
-        while len(_columns) > KEPT:
-            _columns.popitem(last=False)
-    return loaded
+    return _kept(_columns, _key(window), lambda: columns_of_window(window))
 
 
 def timeline_of(window: Window, leaf: int | None = None) -> Timeline:
     """The growth along one branch of a window: from memory, else calculated."""
-    key = ((window.uuid, window.entry_count, window.session.encoding), leaf)
+    return _kept(_timelines, (_key(window), leaf), lambda: timeline(columns_of(window), leaf))
+
+
+def strip_of(window: Window, leaf: int | None = None, span: Span = None) -> Strip:
+    """The drawn composition of a branch: from memory, else drawn."""
+
+    def draw() -> Strip:
+        return composition_strip(PARTS, timeline_of(window, leaf).parts, span)
+
+    return _kept(_strips, (_key(window), leaf, span), draw)
+
+
+def _kept(cache: OrderedDict[K, V], key: K, make: Callable[[], V]) -> V:
     with _lock:
-        if key in _timelines:
-            _timelines.move_to_end(key)
-            return _timelines[key]
-    grown = timeline(columns_of(window), leaf)
+        if key in cache:
+            cache.move_to_end(key)
+            return cache[key]
+    made = make()
     with _lock:
-        _timelines[key] = grown
-        while len(_timelines) > KEPT:
-            _timelines.popitem(last=False)
-    return grown
+        cache[key] = made
+        while len(cache) > KEPT:
+            cache.popitem(last=False)
+    return made

@@ -70,7 +70,7 @@ def context_of_path(path: Sequence[Json]) -> SessionContext:
                 model = ModelRef(entry.get("provider"), entry.get("modelId"))
             case "message":
                 message = _message(entry)
-                if isinstance(message, Mapping) and message.get("role") == "assistant":
+                if isinstance(message, dict) and message.get("role") == "assistant":
                     model = ModelRef(message.get("provider"), message.get("model"))
             case "compaction":
                 compaction_at = position
@@ -84,7 +84,7 @@ def _messages(path: Sequence[Json], compaction_at: int) -> list[Json]:
     kept_id = compaction.get("firstKeptEntryId", _MISSING)
     first_kept = compaction_at
     for position, entry in enumerate(path[:compaction_at]):
-        if isinstance(entry, Mapping) and _same(entry.get("id", _MISSING), kept_id):
+        if isinstance(entry, dict) and _same(entry.get("id", _MISSING), kept_id):
             first_kept = position
             break
     summary = _present(
@@ -132,7 +132,7 @@ def llm_message(message: Json) -> Json | None:
     """One message as a model gets it, or None when it is left out; raises as `llm_messages`."""
     if message is None:
         raise UnreadableTranscript("a message that is null")
-    if not isinstance(message, Mapping):
+    if not isinstance(message, dict):
         return None
     match message.get("role"):
         case "user" | "assistant" | "toolResult":
@@ -186,7 +186,7 @@ def _text(message: Mapping[str, Any], key: str) -> str:
 
 
 def _kind(entry: Json) -> Json:
-    return entry.get("type") if isinstance(entry, Mapping) else None
+    return entry.get("type") if isinstance(entry, dict) else None
 
 
 def _message(entry: Mapping[str, Any]) -> Json:

@@ -74,7 +74,7 @@ class LoadedTranscript:
         while entry is not None and id(entry) not in seen:
             seen.add(id(entry))
             path.append(entry)
-            parent = entry.get("parentId") if isinstance(entry, Mapping) else None
+            parent = entry.get("parentId") if isinstance(entry, dict) else None
             entry = self.entry(parent) if js.is_truthy(parent) else None
         path.reverse()
         return path
@@ -133,9 +133,7 @@ def load_loose(values: Sequence[Json], new_id: IdSource | None = None) -> Loaded
 
 def load_strict(values: Sequence[Json], new_id: IdSource | None = None) -> LoadedTranscript:
     """The sound entries of a file, whatever else stands in it; never raises."""
-    slots = [
-        dict(value) if isinstance(value, Mapping) else _slot(i) for i, value in enumerate(values)
-    ]
+    slots = [dict(value) if isinstance(value, dict) else _slot(i) for i, value in enumerate(values)]
     header = _first_header(slots)
     version = header.get("version") if header else None
     current, _ = migrate(slots, new_id or sequential_ids())
@@ -216,12 +214,12 @@ def _name_first_kept(entry: dict[str, Any], current: list[Json], values: Sequenc
 
 
 def _with_custom_role(value: Json) -> Json:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return value
     if value.get("type") == "session":
         return {**value, "version": CURRENT_VERSION}
     message = value.get("message")
-    if value.get("type") != "message" or not isinstance(message, Mapping):
+    if value.get("type") != "message" or not isinstance(message, dict):
         return value
     if message.get("role") != "hookMessage":
         return value
@@ -230,7 +228,7 @@ def _with_custom_role(value: Json) -> Json:
 
 def _owner(value: Json) -> Mapping[str, Any]:
     """What can take an id: an object, or a list (which JavaScript lets carry one)."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return value
     if isinstance(value, list):
         return {}
@@ -240,7 +238,7 @@ def _owner(value: Json) -> Mapping[str, Any]:
 def _type_holder(value: Json) -> Mapping[str, Any]:
     if value is None:
         raise UnreadableTranscript("a line that is null")
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _first_header(values: Iterable[Json]) -> Mapping[str, Any] | None:
@@ -253,7 +251,7 @@ def _first_header(values: Iterable[Json]) -> Mapping[str, Any] | None:
 
 def _has_null_id(value: Json) -> bool:
     """Reads as "before the first entry", while a line without any id is still a place to stand."""
-    return isinstance(value, Mapping) and "id" in value
+    return isinstance(value, dict) and "id" in value
 
 
 def _slot(index: int) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, cast
+from typing import Any
 from uuid import uuid4
 
 from django.conf import settings
@@ -45,7 +45,8 @@ def run(job: Job) -> list[FileReport]:
     """
     folder = uploads_folder() / Path(str(job.arguments["folder"])).name
     sources = [
-        _kept(folder / str(number), str(name)) for number, name in enumerate(job.arguments["names"])
+        Source.of_path(folder / str(number), str(name))
+        for number, name in enumerate(job.arguments["names"])
     ]
     read: dict[str, int] = {}
 
@@ -65,10 +66,6 @@ def uploads_folder() -> Path:
 def _in_memory(file: UploadedFile[Any]) -> Source:
     data = file.read()
     return Source(_name(file), len(data), lambda: BytesIO(data))
-
-
-def _kept(path: Path, name: str) -> Source:
-    return Source(name, path.stat().st_size, lambda: cast(BinaryIO, path.open("rb")))
 
 
 def _name(file: UploadedFile[Any]) -> str:

@@ -14,8 +14,15 @@ IMPURE = {
     "tempfile", "threading", "time", "urllib.request", "uuid",
 }  # fmt: skip
 FLOORS = {"sessions_app": 0, "compaction_app": 1, "contextlab": 2}
-PURE = ("compaction_app/engine/", "sessions_app/importers/", "sessions_app/tokens/")
+PURE = (
+    "compaction_app/engine/",
+    "sessions_app/drawing/",
+    "sessions_app/importers/",
+    "sessions_app/tokens/",
+)
 PURE_FILES = {
+    "sessions_app/columns.py",
+    "sessions_app/measures.py",
     "sessions_app/entry_validation.py",
     "sessions_app/json_lines.py",
     "sessions_app/link_repair.py",

@@ -15,11 +15,12 @@ from typing import Final
 from compaction_app.engine import zoned_time
 from compaction_app.engine.config.byte_size import parse_byte_size
 from compaction_app.engine.config_value import value_at
+from compaction_app.engine.policy import BY_KEY
 from sessions_app.tokens import javascript as js
 
-DEFAULT_SOFT_THRESHOLD: Final = 4000
-DEFAULT_RESERVE_FLOOR: Final = 20_000
-DEFAULT_FORCE_BYTES: Final = 2 * 1024 * 1024
+DEFAULT_SOFT_THRESHOLD: Final[int] = BY_KEY["compaction.memoryFlush.softThresholdTokens"].default
+DEFAULT_RESERVE_FLOOR: Final[int] = BY_KEY["compaction.reserveTokensFloor"].default
+DEFAULT_FORCE_BYTES: Final[int] = BY_KEY["compaction.memoryFlush.forceFlushTranscriptBytes"].default
 SILENT_TOKEN: Final = "NO_REPLY"
 DATE_MARK: Final = "YYYY-MM-DD"
 
@@ -56,10 +57,6 @@ DEFAULT_SYSTEM_PROMPT: Final = " ".join(
     )
 )
 
-RUNTIME_EVENT_PROMPT: Final = "Continue the OpenClaw runtime event."
-"""The user message of a flush turn: the flush prompt itself goes to the end of the system prompt, so a
-reader of transcripts recognises a flush by this text."""
-
 TIME_MARK: Final = "Current time:"
 
 
@@ -76,28 +73,33 @@ class FlushPlanRules:
     """What a version does differently.
 
     ``is_off`` reads the switch; ``time_lines`` writes the time under the prompt; ``reads_model`` says
-    whether the flush can have a model of its own.
+    whether the flush can have a model of its own; ``as_runtime_event`` whether the prompt reaches the
+    model as an event of the runtime and not as the user's words.
     """
 
     is_off: Callable[[object], bool]
     time_lines: Callable[[str, str], str]
     reads_model: bool
+    as_runtime_event: bool
 
 
 OPENCLAW_2026_3: Final = FlushPlanRules(
     is_off=lambda enabled: enabled is not None and not js.is_truthy(enabled),
     time_lines=_time_on_one_line,
     reads_model=False,
+    as_runtime_event=False,
 )
 OPENCLAW_2026_4_20: Final = FlushPlanRules(
     is_off=lambda enabled: enabled is False,
     time_lines=_time_on_one_line,
     reads_model=False,
+    as_runtime_event=False,
 )
 OPENCLAW_2026_5_28: Final = FlushPlanRules(
     is_off=lambda enabled: enabled is False,
     time_lines=_time_on_two_lines,
     reads_model=True,
+    as_runtime_event=True,
 )
 
 

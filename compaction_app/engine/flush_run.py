@@ -28,7 +28,7 @@ Entry = Mapping[str, Any]
 READ_BUFFER_TOKENS: Final = 8192
 """How far below the line a fresh total must be for the transcript to stay unread."""
 
-ERROR_PREFIX: Final = "⚠️ "
+WARNING_SIGN: Final = "⚠️"
 ERROR_CHARS: Final = 600
 
 
@@ -227,8 +227,8 @@ def flush_model(provider: str, model: str, override: object) -> FlushModel:
 
 
 def error_text(message: str) -> str:
-    """What the user sees of a failed flush, at most 600 characters long."""
-    text = ERROR_PREFIX + message
+    """What the user sees of a failed flush: one warning sign, at most 600 characters."""
+    text = message if message.startswith(WARNING_SIGN) else f"{WARNING_SIGN} {message}"
     if js.utf16_len(text) <= ERROR_CHARS:
         return text
     return js.utf16_slice(text, 0, ERROR_CHARS - 1) + "…"

@@ -69,7 +69,7 @@ class Lines:
     floor: int
     soft: int
 
-    def __getitem__(self, name: LineName) -> Line:
+    def named(self, name: LineName) -> Line:
         return next(line for line in self.lines if line.name == name)
 
     @property

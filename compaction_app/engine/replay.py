@@ -73,9 +73,9 @@ def replay(
     run = TurnRules(rows, lines, around, policy, weights.calibration, summaries, system_tokens)
     prompt = np.full(grown.calls, UNKNOWN, np.int64)
     for turn, (start, calls) in enumerate(_turns(grown, rows), 1):
-        run.begin_turn(turn, start, calls[0] + 1 if calls else grown.calls)
-        for call in calls:
-            prompt[call] = run.send(int(grown.place[call]), call + 1, int(grown.output[call]))
+        run.begin_turn(turn, start, int(calls[0]) + 1 if len(calls) else grown.calls)
+        if len(calls):
+            prompt[calls] = run.send(grown.place[calls], int(calls[0]) + 1, grown.output[calls])
         run.end_turn()
     known = prompt != UNKNOWN
     output = np.where(grown.output == UNKNOWN, grown.columns.tokens[grown.place], grown.output)
@@ -105,16 +105,14 @@ def totals_of(events: Sequence[Event], prompt: Ints, total: Ints, blocked: int) 
     )
 
 
-def _turns(grown: Timeline, rows: ReplayRows) -> list[tuple[int, list[int]]]:
+def _turns(grown: Timeline, rows: ReplayRows) -> list[tuple[int, Ints]]:
     """Each turn's first row and its calls. Calls before the first user message are a turn, too."""
     person = np.flatnonzero((rows.kind == USER) & ~rows.stripped)
-    bounds = [0, *person.tolist()] if not len(person) or person[0] > 0 else person.tolist()
-    turns: list[tuple[int, list[int]]] = [(start, []) for start in bounds]
-    owner = np.searchsorted(np.array(bounds), grown.place, side="right") - 1
-    for call, (turn, place) in enumerate(zip(owner.tolist(), grown.place.tolist(), strict=True)):
-        if not rows.stripped[place]:
-            turns[turn][1].append(call)
-    return [turn for turn in turns if turn[1] or turn[0] > 0]
+    bounds = person if len(person) and person[0] == 0 else np.concatenate(([0], person))
+    calls = np.flatnonzero(~rows.stripped[grown.place])
+    ends = np.searchsorted(grown.place[calls], bounds[1:])
+    turns = zip(bounds.tolist(), np.split(calls, ends), strict=True)
+    return [(start, sent) for start, sent in turns if len(sent) or start > 0]
 
 
 def _summary_sizes(grown: Timeline, lines: Lines, policy: Policy) -> SummarySizes:

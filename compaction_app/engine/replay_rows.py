@@ -104,24 +104,20 @@ class ReplayRows:
 
     def cut_results(self, start: int, end: int, single: float, least: int) -> int:
         """Cut tool results for good: the oversized ones, then the oldest first. Characters removed."""
-        removed = 0
-        places = np.flatnonzero(self.kind[start:end] == TOOL_RESULT) + start
-        lengths = {int(p): int(self.result_chars[p]) for p in places if self.result_chars[p] > 0}
-        targets = {p: min(length, int(single)) for p, length in lengths.items()}
-        need = sum(targets.values()) - single
+        places = start + np.flatnonzero(
+            (self.kind[start:end] == TOOL_RESULT) & (self.result_chars[start:end] > 0)
+        )
+        lengths = self.result_chars[places]
+        targets = np.minimum(lengths, int(single))
+        need = int(targets.sum()) - int(single)
         if len(targets) >= 2 and need > 0:
-            for place in targets:
-                saved = min(max(targets[place] - least, 0), need)
-                targets[place] -= int(saved)
-                need -= saved
-                if need <= 0:
-                    break
-        for place, target in targets.items():
-            gone = lengths[place] - target
-            if gone > 0:
-                removed += gone
-                self._shorten(place, target, gone)
+            room = np.maximum(targets - least, 0)
+            before = np.cumsum(room) - room
+            targets -= np.clip(need - before, 0, room)
+        gone = lengths - targets
+        removed = int(gone.sum())
         if removed:
+            self._shorten(places, targets, gone)
             self._sum()
         return removed
 
@@ -129,13 +125,13 @@ class ReplayRows:
         chars = self.result_chars[start:end]
         return np.asarray(chars[(self.kind[start:end] == TOOL_RESULT) & (chars > 0)], np.int64)
 
-    def _shorten(self, place: int, target: int, gone: int) -> None:
-        tokens = min(gone // CHARS_PER_TOKEN, int(self.tokens[place]))
-        share = tokens / max(int(self.tokens[place]), 1)
-        self.result_chars[place] = target
-        self.tokens[place] -= tokens
-        self._weights[place] *= 1 - share
-        self._pressure[place] -= min(gone // RESULT_CHARS_PER_TOKEN, int(self._pressure[place]))
+    def _shorten(self, places: Ints, targets: Ints, gone: Ints) -> None:
+        tokens = np.minimum(gone // CHARS_PER_TOKEN, self.tokens[places])
+        share = tokens / np.maximum(self.tokens[places], 1)
+        self.result_chars[places] = targets
+        self.tokens[places] -= tokens
+        self._weights[places] *= 1 - share
+        self._pressure[places] -= np.minimum(gone // RESULT_CHARS_PER_TOKEN, self._pressure[places])
 
 
 def _next_true(flags: NDArray[np.bool_]) -> Ints:

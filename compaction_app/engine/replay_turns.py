@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import numpy as np
+
 from compaction_app.engine.calibration import Calibration
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.decision import Decision, Step
@@ -23,6 +25,7 @@ from compaction_app.engine.pruning.caps import live_max_chars
 from compaction_app.engine.replay_events import Event, EventKind, SummarySizes
 from compaction_app.engine.replay_rows import ReplayRows
 from compaction_app.engine.routing import TRANSCRIPT_SOURCE, route_estimate
+from sessions_app.columns import Ints
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.pressure import MESSAGE_OVERHEAD, SAFETY_MARGIN
 from sessions_app.usage import Usage
@@ -74,8 +77,26 @@ class TurnRules:
         self._flush(estimate)
         self._check_prompt(start)
 
-    def send(self, place: int, call: int, output: int) -> int:
-        """One model call with the rows before ``place``. Returns its prompt tokens."""
+    def send(self, places: Ints, call: int, outputs: Ints) -> Ints:
+        """The model calls of the turn, ``call`` being the first: their prompt tokens."""
+        prompts = self._prompts(places)
+        if len(prompts) and prompts.max() > self._lines.window:
+            return np.array(
+                [
+                    self._send_one(place, call + number, output)
+                    for number, (place, output) in enumerate(
+                        zip(places.tolist(), outputs.tolist(), strict=True)
+                    )
+                ],
+                np.int64,
+            )
+        if len(prompts):
+            self._call = call + len(prompts) - 1
+            self._sent(int(places[-1]), int(prompts[-1]), int(outputs[-1]))
+        return prompts
+
+    def _send_one(self, place: int, call: int, output: int) -> int:
+        """A call that may be too large for the window: then the run compacts and tries again."""
         self._call, self._end = call, place
         prompt = self._prompt(place)
         while prompt > self._lines.window and self._attempts < MAX_OVERFLOW_COMPACTIONS:
@@ -89,15 +110,18 @@ class TurnRules:
             prompt = shorter
         if prompt > self._lines.window:
             self._block(prompt)
+        self._sent(place, prompt, output)
+        return prompt
+
+    def _sent(self, place: int, prompt: int, output: int) -> None:
         context = self._context
         context.last_prompt = context.stored_total = prompt
         context.last_output = max(output, 0) or int(self._rows.tokens[place])
         self._end = place + 1
-        return prompt
 
     def end_turn(self) -> None:
         """The runtime's own threshold, judged on the last call's total with its answer."""
-        line, context = self._lines["inner_threshold"], self._context
+        line, context = self._lines.named("inner_threshold"), self._context
         if not line.active or context.last_prompt is None:
             return
         total = context.last_prompt + context.last_output
@@ -107,7 +131,7 @@ class TurnRules:
             self._compact("threshold_compaction", total, line.tokens, line.unit, decision)
 
     def _preflight(self, estimate: int) -> None:
-        line, context = self._lines["preflight"], self._context
+        line, context = self._lines.named("preflight"), self._context
         total = context.stored_total
         rules = self._around.rules.preflight
         if not line.active or rules is None or total is None or total < line.tokens:
@@ -124,7 +148,7 @@ class TurnRules:
             self._compact("preflight_compaction", total, line.tokens, line.unit, judged)
 
     def _flush(self, estimate: int) -> None:
-        line, context, plan = self._lines["flush"], self._context, self._lines.flush_plan
+        line, context, plan = self._lines.named("flush"), self._context, self._lines.flush_plan
         if not line.active or plan is None or context.flushed_count == context.compactions:
             return
         total = context.stored_total
@@ -151,7 +175,7 @@ class TurnRules:
 
     def _check_prompt(self, start: int) -> None:
         """The pre-prompt check with its routes; after three compactions the turn is blocked."""
-        rules, line = self._around.rules.routing, self._lines["pre_prompt"]
+        rules, line = self._around.rules.routing, self._lines.named("pre_prompt")
         if rules is None or not line.active:
             return
         truncated = False
@@ -202,6 +226,12 @@ class TurnRules:
         context = self._context
         weight = self._rows.weight(context.start, place)
         return round(self._calibration.overhead + context.summary_weight + weight)
+
+    def _prompts(self, places: Ints) -> Ints:
+        context, sums = self._context, self._rows.weight_sums
+        weight = sums[places] - sums[context.start]
+        prompts = np.rint(self._calibration.overhead + context.summary_weight + weight)
+        return np.asarray(prompts, np.int64)
 
     def _pressure(self, start: int) -> int:
         """The estimate of the check: history, the user's message at ``start``, the system prompt."""

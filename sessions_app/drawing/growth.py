@@ -11,6 +11,9 @@ from sessions_app.columns import UNKNOWN, Ints
 from sessions_app.drawing.reduce import MAX_POINTS, path, reduced
 from sessions_app.drawing.scale import SIZE, Scale, Tick, short
 
+MARK_GAP = 7
+"""Least distance of two markers of a kind, in plot units: 6 px in a plot of 850 px."""
+
 LABEL_GAP = 46
 """Least distance of two line names, in plot units: 16 px in a plot of 350 px."""
 
@@ -40,9 +43,11 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """An event at a call: ``kind`` its class, ``value`` its height, ``target`` where it links."""
+    """An event at a call: ``kind`` its classes, ``shape`` what is drawn, ``value`` its height,
+    ``target`` where it links."""
 
     kind: str
+    shape: str
     title: str
     call: int
     value: int
@@ -53,7 +58,7 @@ class Mark:
 class DrawnCurve:
     name: str
     title: str
-    paths: tuple[str, ...]
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +106,7 @@ def growth_chart(
     return Chart(
         curves=tuple(_draw(curve, x, y, first, last) for curve in curves),
         rules=_label(rules, y),
-        marks=tuple(
-            DrawnMark(mark, x.percent(mark.call), y.percent(min(mark.value, y.high)))
-            for mark in marks
-            if first <= mark.call <= last
-        ),
+        marks=_spread(marks, x, y, first, last),
         x_ticks=tuple(t for t in x.ticks(8) if t.value == int(t.value)),
         y_ticks=tuple(y.ticks(5)),
         first=first,
@@ -147,7 +148,24 @@ def _draw(curve: Curve, x: Scale, y: Scale, first: int, last: int) -> DrawnCurve
         xs = (piece[keep] - x.low) / (x.high - x.low) * SIZE
         ys = SIZE - part[keep] / y.high * SIZE
         paths.append(path(xs, ys))
-    return DrawnCurve(curve.name, curve.title, tuple(paths))
+    return DrawnCurve(curve.name, curve.title, "".join(paths))
+
+
+def _spread(
+    marks: Iterable[Mark], x: Scale, y: Scale, first: int, last: int
+) -> tuple[DrawnMark, ...]:
+    """The markers inside the range; of several of a kind that would cover each other the first."""
+    drawn: list[DrawnMark] = []
+    occupied: dict[str, float] = {}
+    for mark in marks:
+        if not first <= mark.call <= last:
+            continue
+        place = x.at(mark.call)
+        if place - occupied.get(mark.kind, -MARK_GAP) < MARK_GAP:
+            continue
+        occupied[mark.kind] = place
+        drawn.append(DrawnMark(mark, x.percent(mark.call), y.percent(min(mark.value, y.high))))
+    return tuple(drawn)
 
 
 def _label(rules: Sequence[Rule], y: Scale) -> tuple[DrawnRule, ...]:

@@ -37,8 +37,8 @@ def path(x: Floats, y: Floats) -> str:
         return ""
     if len(x) == 1:
         return f"M{x[0]:.1f} {y[0]:.1f}h2"
-    points = np.char.add(np.char.add(np.char.mod("%.1f", x), " "), np.char.mod("%.1f", y))
-    return "M" + "L".join(points.tolist())
+    points = zip(x.tolist(), y.tolist(), strict=True)
+    return "M" + "L".join([f"{across:.1f} {down:.1f}" for across, down in points])
 
 
 def area(x: Floats, low: Floats, high: Floats) -> str:

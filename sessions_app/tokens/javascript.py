@@ -33,6 +33,7 @@ ANY_CLASS: Final = "[^\\n\\r\\u2028\\u2029]"
 
 MAX_SAFE_INTEGER: Final = 2**53 - 1
 
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _INDEX_KEY = re.compile(r"(?:0|[1-9][0-9]{0,9})\Z", re.ASCII)
@@ -47,7 +48,7 @@ _NUMBER_TEXT = re.compile(
 # --- strings ---------------------------------------------------------------------------------------
 def _is_narrow(text: str) -> bool:
     """Whether every character is one code unit, so that Python and UTF-16 positions agree."""
-    return text.isascii() or max(text) <= "\uffff"  # an empty text is ASCII
+    return text.isascii() or _ASTRAL.search(text) is None
 
 
 def utf16_len(text: str) -> int:
@@ -59,6 +60,11 @@ def utf16_len(text: str) -> int:
 
 def utf16_slice(text: str, start: int, end: int | None = None) -> str:
     """``text.slice(start, end)``: negative positions count from the end; pairs may be split."""
+    # A character is at least one unit, so a short slice need not look at the whole text.
+    if end is not None and start >= 0 and end >= 0:
+        text = text[:end]
+    elif end is None and start < 0:
+        text = text[start:]
     if _is_narrow(text):
         return text[start:end]
     units = text.encode("utf-16-le", "surrogatepass")

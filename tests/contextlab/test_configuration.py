@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,11 +23,7 @@ def test_the_readme_has_the_table_that_the_command_prints(
     )
 
 
-def test_a_wrong_value_is_one_line(tmp_path: Path) -> None:
-    import os
-    import subprocess
-    import sys
-
+def test_a_wrong_value_is_one_line() -> None:
     done = subprocess.run(
         [sys.executable, "manage.py", "check"],
         cwd=ROOT,

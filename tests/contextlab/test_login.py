@@ -10,9 +10,11 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django.fixtures import Settings
 
 from contextlab.models import LoginLink
 from contextlab.owner import create_owner, owner
+from sessions_app.models import Membership, Team
 
 pytestmark = pytest.mark.django_db
 
@@ -39,6 +41,12 @@ def test_the_owner_has_no_password(user: User) -> None:
     assert not user.has_usable_password()
     assert user.is_superuser
     assert owner() == user
+
+
+def test_the_owner_owns_the_team_that_an_earlier_import_made() -> None:
+    team = Team.objects.create(name="Owner")
+    membership = Membership.objects.get(user=create_owner())
+    assert (membership.team, membership.role) == (team, Membership.Role.OWNER)
 
 
 def test_looking_at_a_link_uses_nothing_up(client: Client, user: User) -> None:
@@ -100,12 +108,13 @@ def test_of_two_uses_at_the_same_time_one_wins(user: User) -> None:
 
 
 def test_the_command_prints_a_link_of_the_owner(
-    client: Client, user: User, capsys: pytest.CaptureFixture[str]
+    client: Client, user: User, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    settings.PUBLIC_URL = "https://lab.example"
     call_command("login_link")
     address = capsys.readouterr().out.strip()
-    assert address.startswith("http://127.0.0.1:8000/login/")
-    client.post(address.removeprefix("http://127.0.0.1:8000"))
+    assert address.startswith("https://lab.example/login/")
+    client.post(address.removeprefix("https://lab.example"))
     assert client.session["_auth_user_id"] == str(user.pk)
 
 

@@ -68,6 +68,10 @@ def test_the_admin_needs_nothing_that_the_policy_forbids(
     assert not re.search(r"<style|\son\w+=|\sstyle=", page)
 
 
+def test_the_icon_is_there_for_everybody(client: Client) -> None:
+    assert client.get("/favicon.ico")["Location"] == "/static/img/mark.svg"
+
+
 def test_pages_are_compressed(client: Client, user: User) -> None:
     client.force_login(user)
     answer = client.get("/admin/auth/user/add/", headers={"accept-encoding": "gzip"})

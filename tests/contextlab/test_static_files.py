@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.http import HttpResponseBase
 from django.test import AsyncClient, Client
@@ -70,5 +72,20 @@ def test_an_asynchronous_server_gets_no_stream_to_read_in_a_thread(source: Path)
     assert answer.status_code == 200
 
 
+def test_a_page_may_refer_to_a_file_that_was_not_collected(source: Path) -> None:
+    collect_if_changed()
+    assert HashedFiles().url("not/there.css") == "/static/not/there.css"
+
+
 def test_a_missing_file_is_not_found(client: Client) -> None:
     assert client.get("/static/css/nothing.css").status_code == 404
+
+
+def test_every_file_that_a_template_names_is_there() -> None:
+    templates = Path(__file__).resolve().parents[2] / "templates"
+    named = {
+        name
+        for template in templates.rglob("*.html")
+        for name in re.findall(r"""{% static ['"]([^'"]+)['"]""", template.read_text())
+    }
+    assert {name for name in named if finders.find(name) is None} == set()

@@ -52,6 +52,7 @@ def test_near_misses_do_not_qualify(provider: str, model: str) -> None:
     ("model", "lifted"),
     [
         ({"id": "claude-opus-4-6", "provider": "claude-cli"}, True),
+        ({"id": "claude-opus-4-6", "provider": " Anthropic "}, True),
         ({"id": "claude-cli/claude-opus-4.7-x"}, True),
         ({"id": "Claude-CLI/claude-sonnet-4-6", "provider": "  "}, True),
         ({"id": "claude-cli/claude-opus-4-6", "provider": 5}, True),

@@ -17,6 +17,7 @@ from compaction_app.engine.flush_plan import (
     flush_plan,
     flush_settings,
 )
+from compaction_app.engine.flush_turn import flush_turn
 from compaction_app.engine.zoned_time import date_stamp, ordinal_suffix, spoken_time, user_zone
 
 NOON = 1_764_590_400_000  # 2025-12-01 12:00 UTC
@@ -112,6 +113,16 @@ def test_days_of_the_month_are_spoken() -> None:
 def test_hours_on_a_twelve_hour_clock(hour: int, clock: str) -> None:
     moment = (hour * 60 + 5) * 60_000
     assert spoken_time(moment, "UTC", twelve_hours=True).endswith(clock)
+
+
+def test_the_prompt_reaches_the_model_as_an_event_of_the_runtime() -> None:
+    found = plan()
+    turn = flush_turn(found, OPENCLAW_2026_5_28)
+    assert turn.user_text == "Continue the OpenClaw runtime event."
+    assert turn.system_end.startswith("OpenClaw runtime event.\n")
+    assert turn.system_end.endswith(found.prompt) and turn.extra_system == found.system_prompt
+    earlier = flush_turn(found, OPENCLAW_2026_4_20)
+    assert (earlier.user_text, earlier.system_end) == (found.prompt, "")
 
 
 @given(st.text(max_size=30), st.integers(0, 4_000_000_000_000))

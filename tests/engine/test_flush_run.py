@@ -137,6 +137,10 @@ def test_a_flush_with_its_own_model_has_no_fallbacks(
     assert flush_model("p", "m", override) == expected
 
 
+def test_an_error_carries_one_warning_sign() -> None:
+    assert error_text("x") == error_text("⚠️ x") == "⚠️ x"
+
+
 def test_errors_are_cut_to_six_hundred_characters() -> None:
     assert error_text("x" * 597) == "⚠️ " + "x" * 597
     assert len(error_text("x" * 598)) == 600 and error_text("x" * 598).endswith("x…")

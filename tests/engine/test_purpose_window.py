@@ -50,6 +50,9 @@ def test_the_reply_takes_the_setting_alone_where_nobody_knows_the_window() -> No
 def test_a_capped_reply_names_the_window_it_capped() -> None:
     found = reply_window(CHAIN, {}, REQUEST, 64_000)
     assert (found.tokens, found.reference_tokens) == (64_000, 96_000)
+    equal = reply_window(CHAIN, {}, REQUEST, 96_000)
+    assert (equal.tokens, equal.reference_tokens) == (96_000, None)
+    assert equal.trace[-1].verdict == "does_not_cap"
 
 
 @pytest.mark.parametrize("useless", [0, -1, "64000"])

@@ -120,7 +120,7 @@ def test_what_is_exactly_the_token_leaves_nothing_when_stripped(text: str) -> No
 
 
 def test_long_hostile_texts_take_no_time() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     for text in (
         "*" * 200_000,
         " " * 200_000 + "x",
@@ -130,4 +130,4 @@ def test_long_hostile_texts_take_no_time() -> None:
         silent.is_silent(text)
         silent.strip_trailing_token(text)
         silent.strip_leading_tokens(text)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

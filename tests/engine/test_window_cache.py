@@ -73,6 +73,10 @@ def test_malformed_configurations_store_nothing(config: object) -> None:
     assert apply_configured(RULES, {}, config) == {}
 
 
+def test_any_positive_number_is_stored_as_it_is() -> None:
+    assert apply_configured(RULES, {}, listing({"id": "m", "contextWindow": 0.5})) == {"m": 0.5}
+
+
 def test_early_rules_read_the_window_alone() -> None:
     config = listing({"id": "m", "contextTokens": 5, "contextWindow": 9})
     assert apply_configured(OPENCLAW_2026_3, {}, config) == {"m": 9}

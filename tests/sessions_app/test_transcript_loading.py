@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import time
 from typing import Any
 
@@ -145,7 +146,7 @@ def test_a_compaction_that_kept_from_a_rejected_entry_keeps_from_the_closest_sou
 
 
 @given(FILES)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_lines_give_a_transcript_or_say_that_it_is_unreadable(lines: list[Any]) -> None:
     strict = load_strict(lines)
     strict.branch()
@@ -160,7 +161,7 @@ def test_any_lines_give_a_transcript_or_say_that_it_is_unreadable(lines: list[An
 
 
 @given(FILES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_loading_writing_and_loading_again_gives_the_same_context(lines: list[Any]) -> None:
     first = load_strict(lines)
     written = [json.loads(json.dumps(v)) for v in (first.header or HEADER, *first.entries)]
@@ -192,9 +193,10 @@ def test_any_bytes_or_text_give_json_or_say_that_they_are_none(content: bytes | 
         ('{"a":1}\r', {"a": 1}),
         ('"\\u0000"', "\0"),
         ('{"a":1,"a":2}', {"a": 2}),
+        ("9" * 5000, math.inf),
         ("[" * 2000 + "]" * 2000, None),
     ],
-    ids=["lone surrogate", "broken utf-8", "crlf", "nul", "repeated key", "deep"],
+    ids=["lone surrogate", "broken utf-8", "crlf", "nul", "repeated key", "huge", "deep"],
 )
 def test_odd_lines_that_are_json(line: bytes | str, value: Any) -> None:
     if value is None:
@@ -218,9 +220,9 @@ def test_loading_costs_no_more_than_reading_the_lines_twice() -> None:
     def seconds(run: Any) -> float:
         best = 9.0
         for _ in range(5):
-            start = time.perf_counter()
+            start = time.process_time()
             run()
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
         return best
 
     parsing = seconds(lambda: [json.loads(line) for line in content.split(b"\n")])

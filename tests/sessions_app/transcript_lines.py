@@ -66,12 +66,10 @@ ROLES = st.sampled_from(
     ]
 )
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | IDS
-ANY_JSON = st.recursive(
-    SCALARS,
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
-    ),
-    max_leaves=8,
+ANY_JSON = (
+    SCALARS
+    | st.lists(SCALARS, max_size=2)
+    | st.dictionaries(st.sampled_from(["type", "text", "id", "role"]), SCALARS, max_size=2)
 )
 BLOCKS = st.lists(
     st.fixed_dictionaries(
@@ -112,6 +110,6 @@ ENTRIES = st.fixed_dictionaries(
         "thinkingLevel": ANY_JSON,
     },
 )
-FILES = st.lists(ENTRIES | ANY_JSON, max_size=9).flatmap(
+FILES = st.lists(ENTRIES | ANY_JSON, max_size=7).flatmap(
     lambda lines: st.sampled_from([lines, [HEADER, *lines], [{**HEADER, "version": 1}, *lines]])
 )

@@ -13,6 +13,8 @@ from typing import Any, Final, NoReturn
 
 import pyjson5
 
+from sessions_app.json_lines import whole_number
+
 DEEPEST: Final = 400
 """Nesting levels that are read; no configuration needs a tenth of them."""
 
@@ -51,7 +53,7 @@ def parse_config(text: str) -> Any:
     """
     try:
         return json.loads(
-            text, parse_constant=_refuse, parse_int=_number, object_pairs_hook=_plain_object
+            text, parse_constant=_refuse, parse_int=whole_number, object_pairs_hook=_plain_object
         )
     except RecursionError as error:
         raise ConfigSyntaxError("nested too deeply", 1, 1) from error
@@ -136,11 +138,6 @@ def _without_ignored(value: Any) -> Any:
     if isinstance(value, dict):
         return _plain_object([(key, _without_ignored(item)) for key, item in value.items()])
     return [_without_ignored(item) for item in value] if isinstance(value, list) else value
-
-
-def _number(digits: str) -> int | float:
-    """Digits as a number; beyond what a double holds only the size matters."""
-    return int(digits) if len(digits) <= 300 else float(digits)
 
 
 def _refuse(name: str) -> NoReturn:

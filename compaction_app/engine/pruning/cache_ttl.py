@@ -164,8 +164,11 @@ def prune_context(
     estimated = messages
     if drop_thinking_blocks and pruner.estimates_without_thinking:
         estimated = drop_thinking(messages, rules.pruning.thinking).messages
-    total = pruner_context_chars(estimated, pruner.chars)
-    pruning = _Pruning(messages, settings, pruner.chars, window * CHARS_PER_TOKEN, total)
+    sizes = [pruner_message_chars(message, pruner.chars) for message in messages]
+    total = sum(sizes)
+    if estimated is not messages:
+        total = pruner_context_chars(estimated, pruner.chars)
+    pruning = _Pruning(messages, settings, pruner.chars, window * CHARS_PER_TOKEN, sizes, total)
     reason = pruning.run(cutoff)
     sent = (
         [pruning.new.get(i, message) for i, message in enumerate(messages)]
@@ -182,12 +185,13 @@ def _role(message: Any) -> Any:
 
 @dataclass(slots=True)
 class _Pruning:
-    """One pass over one context; ``total`` is kept up to date."""
+    """One pass over one context; the estimates ``sizes`` and ``total`` are kept up to date."""
 
     messages: Sequence[Any]
     settings: CacheTtlSettings
     chars: PrunerCharRules
     window_chars: float
+    sizes: list[int]
     total: int
     new: dict[int, Any] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
@@ -206,9 +210,7 @@ class _Pruning:
             return "hard_clear_off"
         if self.ratio < self.settings.hard_clear_ratio:
             return "below_hard_clear_ratio"
-        self.prunable_chars = sum(
-            pruner_message_chars(self.new.get(i, self.messages[i]), self.chars) for i in eligible
-        )
+        self.prunable_chars = sum(self.sizes[i] for i in eligible)
         if self.prunable_chars < self.settings.min_prunable_tool_chars:
             return "too_little_to_clear"
         return self._hard_clear(eligible)
@@ -240,7 +242,9 @@ class _Pruning:
         return "cleared_all"
 
     def _replace(self, position: int, old: Any, new: Any, rule: str) -> None:
-        self.total += pruner_message_chars(new, self.chars) - pruner_message_chars(old, self.chars)
+        size = pruner_message_chars(new, self.chars)
+        self.total += size - self.sizes[position]
+        self.sizes[position] = size
         self.new[position] = new
         self.changes.append(change(position, rule, old, new, "old_tool_result"))
 

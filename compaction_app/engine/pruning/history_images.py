@@ -126,7 +126,9 @@ def _clean_block(block: Any, rules: HistoryImageRules) -> Any:
 
 
 def _without_media(text: str, rules: HistoryImageRules) -> str:
+    if not rules.media_references or ("[" not in text and "media://inbound/" not in text):
+        return text
     clean = text
-    for pattern in _MEDIA if rules.media_references else ():
+    for pattern in _MEDIA:
         clean = pattern.sub(MEDIA_MARKER, clean)
     return text if clean == text else clean

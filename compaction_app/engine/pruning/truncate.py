@@ -144,11 +144,11 @@ def _head_and_tail(
     text: str, length: int, budget: float, keep: float, rules: TruncationRules
 ) -> str | None:
     """Head, marker and tail; none where the tail does not matter or the head would get too short."""
-    if not budget > 2 * keep or not has_important_tail(text):
+    if not budget > 2 * keep:
         return None
     tail_chars = js.minimum(js.floor(budget * rules.tail_share), rules.tail_max_chars)
     head_chars = budget - tail_chars - MIDDLE_MARKER_CHARS
-    if not head_chars > keep:
+    if not head_chars > keep or not has_important_tail(text):
         return None
     tail_start = length - tail_chars
     newline = js.utf16_index(text, "\n", js.position(tail_start))

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from django.conf import settings
-from django.core.management import BaseCommand, CommandError, call_command, get_commands
-from django.db import connection, transaction
+from django.core.management import BaseCommand, CommandError, call_command
+from django.db import connection
 
 from contextlab import broker
-from contextlab.owner import create_owner, login_address, owner
+from contextlab.owner import login_address, owner
 from contextlab.static_files import collect_if_changed
 from contextlab.supervisor import Supervisor
 
@@ -39,7 +39,10 @@ class Command(BaseCommand):
         refuse_taken_port(settings.HOST, settings.PORT)
         settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
         with only_one(settings.DATA_DIR / "up.lock"):
-            self.prepare()
+            if not settings.REDIS_URL:
+                broker.create(settings.CELERY_BROKER_FOLDER)
+            call_command("prepare", stdout=self.stdout)
+            collect_if_changed()
             commands = {
                 "web": [
                     sys.executable,
@@ -51,23 +54,6 @@ class Command(BaseCommand):
             }
             Supervisor(commands, self.say).run(WebProbe().answers, self.announce)
 
-    def prepare(self) -> None:
-        if not settings.REDIS_URL:
-            broker.create(settings.CELERY_BROKER_FOLDER)
-        call_command("migrate", interactive=False, verbosity=0)
-        if owner() is None:
-            self.first_start()
-        collect_if_changed()
-        connection.close()
-
-    def first_start(self) -> None:
-        """All or nothing: what fails half-way is tried again at the next start."""
-        with transaction.atomic():
-            create_owner()
-            if "load_samples" in get_commands():
-                self.say("first start: loading the sample sessions")
-                call_command("load_samples")
-
     def announce(self) -> None:
         user = owner()
         self.say(f"ContextLab runs at {settings.PUBLIC_URL}/")
@@ -75,7 +61,7 @@ class Command(BaseCommand):
             self.say(
                 f"log in once, within {settings.LOGIN_LINK_MINUTES} minutes: {login_address(user)}"
             )
-        self.say("Ctrl-C ends it; manage.py login_link prints a fresh link")
+        self.say("Ctrl-C ends it; make link prints a fresh link")
         connection.close()
 
     def say(self, line: str) -> None:

@@ -123,10 +123,7 @@ def _sources(paths: list[Path]) -> list[Source]:
         if path.is_file():
             for file in beside(path):
                 found.setdefault(file.resolve(), file)
-    return [
-        Source(file.as_posix(), file.stat().st_size, lambda path=file: path.open("rb"))  # type: ignore[misc]
-        for file in found.values()
-    ]
+    return [Source.of_path(file, file.as_posix()) for file in found.values()]
 
 
 def _missing(path: Path) -> FileReport:

@@ -1,0 +1,24 @@
+"""The upper floor: what decides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.apps import AppConfig
+
+from sessions_app.signals import session_changed
+
+
+class CompactionAppConfig(AppConfig):
+    name = "compaction_app"
+    verbose_name = "Compaction"
+
+    def ready(self) -> None:
+        from compaction_app import runs
+        from sessions_app import batches
+
+        def summarise(session: Any, **_: Any) -> None:
+            runs.write_summary(session)
+
+        session_changed.connect(summarise, weak=False, dispatch_uid="compaction_app.summary")
+        batches.check_configs_with(runs.config_fault)

@@ -1,0 +1,53 @@
+"""The difference table: what was recorded, what the current policy gives, what the what-if gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compaction_app.engine.replay import Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One row of the difference table; ``trend`` compares the what-if with the current policy."""
+
+    title: str
+    help: str
+    recorded: str
+    now: str
+    what_if: str
+    trend: str
+
+
+def differences(recorded: Totals, now: Totals, after: Totals) -> list[Difference]:
+    """Recorded, current policy and what-if side by side; fewer is better unless said otherwise."""
+
+    def row(title: str, help: str, name: str, fewer_is_better: bool = True) -> Difference:
+        figures = [int(getattr(totals, name)) for totals in (recorded, now, after)]
+        texts = [f"{figure:,}" for figure in figures]
+        trend = _trend(figures[1], figures[2], fewer_is_better)
+        return Difference(title, help, texts[0], texts[1], texts[2], trend)
+
+    shares = tuple(f"{t.flushed_before} of {t.compactions}" for t in (recorded, now, after))
+    missed = [t.compactions - t.flushed_before for t in (now, after)]
+    return [
+        Difference(
+            "flushes before compaction",
+            "Compactions that a memory flush came before, in the same cycle",
+            shares[0],
+            shares[1],
+            shares[2],
+            _trend(missed[0], missed[1], True),
+        ),
+        row("memory flushes", "Flush turns", "flushes", fewer_is_better=False),
+        row("compactions", "Compactions of every kind", "compactions"),
+        row("turns blocked", "Turns that end in the overflow reply", "blocked"),
+        row("tokens sent", "Prompt tokens of all model calls together", "tokens_sent"),
+        row("peak", "Largest prompt with its answer, tokens", "peak"),
+    ]
+
+
+def _trend(before: int, after: int, fewer_is_better: bool) -> str:
+    if before == after:
+        return ""
+    return "better" if (after < before) == fewer_is_better else "worse"

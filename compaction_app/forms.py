@@ -1,0 +1,105 @@
+"""The address of a what-if: policy, circumstances, range. Read from a query, written as a short one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from compaction_app.engine.circumstances import PATHS, Circumstances
+from compaction_app.engine.policy import BY_KEY, Policy, PolicyError, with_changes
+from compaction_app.engine.presets import PRESETS
+from compaction_app.engine.rule_sets import RULE_SETS
+from compaction_app.runs import Situation
+
+MAX_VALUE_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a page was asked to show. ``problems`` has a message for each value that was refused."""
+
+    policy: Policy
+    around: Circumstances
+    span: tuple[int, int] | None
+    leaf: int | None
+    all_events: bool
+    problems: Mapping[str, str]
+
+
+def read_query(values: Mapping[str, str], situation: Situation) -> Query:
+    """The session's own policy and circumstances, with what the query changes.
+
+    A refused value leaves the setting as it was and is told; unknown names are ignored, since
+    addresses get other names on their way.
+    """
+    base = situation.policy
+    chosen = next((p for p in PRESETS if p.name == values.get("preset")), None)
+    if chosen is not None:
+        window = base.context_window
+        base = with_changes(replace(Policy(), context_window=window), chosen.changes)
+    given = {
+        key: value
+        for key, value in values.items()
+        if key in BY_KEY and len(value) <= MAX_VALUE_CHARS
+    }
+    problems: dict[str, str] = {}
+    try:
+        policy = with_changes(base, given)
+    except PolicyError as error:
+        problems.update(error.problems)
+        policy = with_changes(base, {k: v for k, v in given.items() if k not in error.problems})
+    around = situation.around
+    if values.get("path") in PATHS:
+        around = replace(around, path=next(p for p in PATHS if p == values["path"]))
+    if values.get("rules") in RULE_SETS:
+        around = replace(around, rules=RULE_SETS[values["rules"]])
+    if "provider" in values:
+        around = replace(around, provider=values["provider"].strip()[:100])
+    start, end = _number(values, "from"), _number(values, "to")
+    return Query(
+        policy=policy,
+        around=around,
+        span=(start, end) if start is not None and end is not None else None,
+        leaf=_number(values, "leaf"),
+        all_events=values.get("events") == "all",
+        problems=problems,
+    )
+
+
+def query_of(query: Query, situation: Situation, **changes: Any) -> str:
+    """The shortest query that reads as ``query``: only what differs from the session's own."""
+    values: dict[str, Any] = {}
+    if query.around.path != situation.around.path:
+        values["path"] = query.around.path
+    if query.around.rules.id != situation.around.rules.id:
+        values["rules"] = query.around.rules.id
+    if query.around.provider != situation.around.provider:
+        values["provider"] = query.around.provider
+    for key, value in query.policy.changes(situation.policy).items():
+        values[key] = _text(value)
+    if query.span is not None:
+        values["from"], values["to"] = query.span
+    if query.leaf is not None:
+        values["leaf"] = query.leaf
+    for key, value in changes.items():
+        name = key.rstrip("_")
+        if value is None:
+            values.pop(name, None)
+        else:
+            values[name] = value
+    return urlencode(values)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _number(values: Mapping[str, str], name: str) -> int | None:
+    text = values.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

@@ -1,0 +1,152 @@
+"""What the recording itself says happened: its compactions, flushes and totals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from compaction_app.engine.replay import Replay, Totals
+from compaction_app.engine.replay_events import COMPACTIONS
+from sessions_app.columns import MARKS, UNKNOWN, USER
+from sessions_app.timeline import Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One row of the table of events, recorded or simulated. Token figures may be unknown."""
+
+    number: int
+    call: int
+    turn: int
+    kind: str
+    simulated: bool
+    reason: str
+    before: int | None
+    after: int | None
+    threshold: int | None
+    unit: str
+    flushed_before: bool | None
+    value: int
+
+    @property
+    def title(self) -> str:
+        return self.kind.replace("_", " ")
+
+    @property
+    def is_compaction(self) -> bool:
+        return self.kind in COMPACTIONS or self.kind == "compaction"
+
+
+def recorded_happenings(grown: Timeline) -> list[Happening]:
+    """Compactions and flush turns on the branch, in order."""
+    found = [*_compactions(grown), *_flushes(grown)]
+    return sorted(found, key=lambda h: (h.call, h.kind))
+
+
+def simulated_happenings(grown: Timeline, done: Replay) -> list[Happening]:
+    """The events of a what-if as rows."""
+    return [
+        Happening(
+            number=0,
+            call=min(event.call, max(grown.calls, 1)),
+            turn=event.turn,
+            kind=event.kind,
+            simulated=True,
+            reason=event.reason,
+            before=event.tokens_before,
+            after=event.tokens_after,
+            threshold=event.threshold,
+            unit=event.unit,
+            flushed_before=event.flushed_before,
+            value=_height(event.tokens_before, event.unit, done, event.call),
+        )
+        for event in done.events
+    ]
+
+
+def recorded_totals(grown: Timeline) -> Totals:
+    """The same figures for the recording as a what-if has for itself."""
+    happened = recorded_happenings(grown)
+    flushed = compactions = 0
+    fresh = False
+    for event in happened:
+        if event.kind == "flush":
+            fresh = True
+        else:
+            compactions += 1
+            flushed += fresh
+            fresh = False
+    sent = np.where(grown.is_estimate, grown.estimated, grown.billed_prompt)
+    injected = grown.columns.mark == MARKS.index("injected")
+    return Totals(
+        calls=grown.calls,
+        flushes=sum(event.kind == "flush" for event in happened),
+        compactions=compactions,
+        flushed_before=flushed,
+        blocked=int(injected.sum()),
+        tokens_sent=int(sent.sum()),
+        peak=grown.peak,
+    )
+
+
+def _compactions(grown: Timeline) -> list[Happening]:
+    found = []
+    for place, call, before in zip(
+        grown.compactions.place.tolist(),
+        grown.compactions.before_call.tolist(),
+        grown.compactions.tokens_before.tolist(),
+        strict=True,
+    ):
+        last = int(grown.shown[call - 1]) if call > 0 else 0
+        after = _next_billed(grown, call)
+        found.append(
+            _happening(
+                grown, place, call, "compaction", before if before > 0 else None, after, last
+            )
+        )
+    return found
+
+
+def _flushes(grown: Timeline) -> list[Happening]:
+    rows = grown.columns
+    places = np.flatnonzero((rows.mark == MARKS.index("flush")) & (rows.kind == USER))
+    found = []
+    for place in places.tolist():
+        call = int(np.searchsorted(grown.place, place))
+        value = int(grown.shown[min(call, grown.calls - 1)]) if grown.calls else 0
+        found.append(_happening(grown, place, call, "flush", None, None, value))
+    return found
+
+
+def _happening(
+    grown: Timeline,
+    place: int,
+    call: int,
+    kind: str,
+    before: int | None,
+    after: int | None,
+    value: int,
+) -> Happening:
+    shown_call = min(call + 1, max(grown.calls, 1)) if kind == "flush" else max(call, 1)
+    turn = int(grown.turn[min(call, grown.calls - 1)]) if grown.calls else 0
+    return Happening(
+        0, shown_call, turn, kind, False, "recorded", before, after, None, "", None, value
+    )
+
+
+def _next_billed(grown: Timeline, call: int) -> int | None:
+    """The billed total of the first call with usage at or behind ``call``, before a next compaction."""
+    following = grown.compactions.before_call[grown.compactions.before_call > call]
+    end = int(following[0]) if len(following) else grown.calls
+    known = np.flatnonzero(grown.billed_total[call:end] != UNKNOWN)
+    return int(grown.billed_total[call + known[0]]) if len(known) else None
+
+
+def _height(before: int, unit: str, done: Replay, call: int) -> int:
+    """Where a marker stands on the what-if curve: at the total of its call."""
+    if unit != "estimated tokens" or not len(done.total):
+        return before
+    place = min(max(call - 1, 0), len(done.total) - 1)
+    around = done.total[max(place - 1, 0) : place + 1]
+    return int(around.max())

@@ -1,0 +1,143 @@
+"""Where engine and stored sessions meet: load, calculate, and nothing else."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import pyjson5
+
+from compaction_app.engine.circumstances import Circumstances
+from compaction_app.engine.diagnose import findings
+from compaction_app.engine.lines import lines_of
+from compaction_app.engine.policy import Policy, with_changes
+from compaction_app.engine.policy_config import policy_from_config
+from compaction_app.engine.replay import Replay, replay
+from sessions_app.entries import window_of
+from sessions_app.loaded import timeline_of
+from sessions_app.models import Session, Window
+from sessions_app.timeline import Timeline
+
+KEPT_REPLAYS = 32
+CHARS_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A session with what is known around it: its own policy, and the circumstances of its runs."""
+
+    session: Session
+    window: Window
+    policy: Policy
+    around: Circumstances
+    system_tokens: int | None
+    notes: tuple[str, ...]
+
+
+_replays: OrderedDict[tuple[Any, ...], Replay] = OrderedDict()
+_lock = Lock()
+
+
+def situation_of(session: Session) -> Situation:
+    """From the configuration and the index entry that were found beside the transcript."""
+    index: Mapping[str, Any] = session.index_entry or {}
+    provider = session.provider or str(index.get("modelProvider") or "")
+    model = session.model or str(index.get("model") or "")
+    config, notes = _config(session)
+    read = policy_from_config(config, provider, model)
+    policy = read.policy
+    window = index.get("contextTokens")
+    if policy.context_window is None and isinstance(window, int) and window > 0:
+        policy = with_changes(policy, {"contextWindow": window})
+    return Situation(
+        session=session,
+        window=window_of(session),
+        policy=policy,
+        around=Circumstances(provider=provider, model=model, config=config),
+        system_tokens=_system_tokens(index),
+        notes=(*notes, *read.problems),
+    )
+
+
+def timeline_for(situation: Situation, leaf: int | None = None) -> Timeline:
+    return timeline_of(situation.window, leaf)
+
+
+def replay_for(
+    situation: Situation, policy: Policy, around: Circumstances, leaf: int | None = None
+) -> Replay:
+    """The what-if of a stored session; the last few answers are kept in memory."""
+    window = situation.window
+    key = (
+        window.uuid, window.entry_count, leaf, policy, around.path, around.provider, around.model,
+        around.rules.id, hash(_text(situation.session)), situation.system_tokens,
+    )  # fmt: skip
+    with _lock:
+        if key in _replays:
+            _replays.move_to_end(key)
+            return _replays[key]
+    done = replay(timeline_for(situation, leaf), policy, around, situation.system_tokens)
+    with _lock:
+        _replays[key] = done
+        while len(_replays) > KEPT_REPLAYS:
+            _replays.popitem(last=False)
+    return done
+
+
+def write_summary(session: Session) -> None:
+    """The lines and the verdict that the list of sessions shows."""
+    situation = situation_of(session)
+    grown = timeline_for(situation)
+    lines = lines_of(situation.policy, situation.around)
+    session.summary = {
+        "window": lines.window,
+        "lines": {
+            line.name: line.tokens
+            for line in lines.lines
+            if line.active
+            and line.tokens > 0
+            and line.name in ("flush", "inner_threshold", "window")
+        },
+        "verdict": [
+            {
+                "severity": f.severity,
+                "text": f.code.replace("_", " ").lower(),
+                "help": f.consequence,
+            }
+            for f in findings(grown, situation.policy, lines)
+            if f.code != "USAGE_MISSING"
+        ],
+    }
+    session.save(update_fields=["summary"])
+
+
+def config_fault(text: str) -> str:
+    """What is wrong with the text of an ``openclaw.json``, "" when nothing is."""
+    try:
+        value = pyjson5.decode(text)
+    except (pyjson5.Json5Exception, RecursionError) as error:
+        return f"openclaw.json is not valid JSON5: {error}"
+    return "" if isinstance(value, dict) else "openclaw.json holds no object."
+
+
+def _config(session: Session) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    text = _text(session)
+    if not text:
+        return {}, ()
+    fault = config_fault(text)
+    return ({}, (fault,)) if fault else (pyjson5.decode(text), ())
+
+
+def _text(session: Session) -> str:
+    return session.agent.config_text if session.agent else ""
+
+
+def _system_tokens(index: Mapping[str, Any]) -> int | None:
+    """The estimate of the system prompt by the report that the runtime keeps in its store."""
+    report = index.get("systemPromptReport")
+    prompt = report.get("systemPrompt") if isinstance(report, Mapping) else None
+    chars = prompt.get("chars") if isinstance(prompt, Mapping) else None
+    return -(-chars // CHARS_PER_TOKEN) if isinstance(chars, int) and chars > 0 else None

@@ -1,0 +1,162 @@
+"""The session page: everything its templates show, from the engine's values. No arithmetic in views."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compaction_app.differences import differences
+from compaction_app.engine.diagnose import Finding, findings
+from compaction_app.engine.lines import Line, Lines
+from compaction_app.engine.policy import Policy
+from compaction_app.engine.policy_config import config_changes
+from compaction_app.engine.reasons import sentence
+from compaction_app.engine.replay import Replay
+from compaction_app.forms import Query, query_of
+from compaction_app.panel import knob_notes
+from compaction_app.recorded import (
+    Happening,
+    recorded_happenings,
+    recorded_totals,
+    simulated_happenings,
+)
+from compaction_app.runs import Situation, replay_for, timeline_for
+from sessions_app.drawing.growth import Curve, Mark, Rule, growth_chart
+from sessions_app.loaded import columns_of, strip_of
+from sessions_app.timeline import Timeline
+
+MAX_EVENT_ROWS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    finding: Finding
+    fix_query: str
+
+
+def result_context(situation: Situation, query: Query) -> dict[str, Any]:
+    """What changes with every move of a knob: chart, composition, events, differences."""
+    grown = timeline_for(situation, query.leaf)
+    done = replay_for(situation, query.policy, query.around, query.leaf)
+    now = replay_for(situation, situation.policy, situation.around, query.leaf)
+    happenings = _numbered([*recorded_happenings(grown), *simulated_happenings(grown, done)])
+    chart = growth_chart(_curves(grown, done), _rules(done.lines), _marks(happenings), query.span)
+    is_changed = query.policy != situation.policy or query.around != situation.around
+    return {
+        "chart": chart,
+        "readout": json.dumps(chart.readout, separators=(",", ":")),
+        "strip": strip_of(situation.window, query.leaf, query.span) if grown.calls else None,
+        "events": happenings if query.all_events else happenings[:MAX_EVENT_ROWS],
+        "more_events": 0 if query.all_events else max(len(happenings) - MAX_EVENT_ROWS, 0),
+        "differences": differences(recorded_totals(grown), now.totals, done.totals),
+        "lines": [(line, sentence(line.reason)) for line in done.lines.lines],
+        "verdict": _verdict(grown, situation, query, done.lines),
+        "replay": done,
+        "is_changed": is_changed,
+        "address": query_of(query, situation),
+        "whole_query": query_of(query, situation, from_=None, to=None),
+        "config_text": json.dumps(
+            config_changes(query.policy, Policy(), query.around.provider, query.around.model),
+            indent=2,
+        ),
+        "problems": query.problems,
+        "has_estimates": bool(grown.is_estimate.any()),
+        "all_estimates": bool(grown.is_estimate.all()),
+        "notes_of_knobs": knob_notes(query.policy, done.lines),
+    }
+
+
+def head_context(situation: Situation, query: Query) -> dict[str, Any]:
+    """Title, facts, branches, and how the two windows were found."""
+    grown = timeline_for(situation, query.leaf)
+    done = replay_for(situation, query.policy, query.around, query.leaf)
+    ends = grown.branch[-1] if len(grown.branch) else None
+    return {
+        "situation": situation,
+        "peak": grown.peak if grown.calls else None,
+        "peak_share": grown.peak / done.lines.window if grown.calls and done.lines.window else None,
+        "billed_calls": int((~grown.is_estimate).sum()),
+        "turns": int(grown.turn[-1]) if grown.calls else 0,
+        "calls": grown.calls,
+        "recorded": recorded_totals(grown),
+        "branches": _branches(situation, query, ends),
+        "traces": (
+            ("Memory flush and preflight", done.lines.flush_window),
+            ("Runs, pruning and compaction", done.lines.run_window),
+        ),
+        "stripped": {name: count for name, count in done.stripped.items() if count},
+    }
+
+
+def _curves(grown: Timeline, done: Replay) -> list[Curve]:
+    curves = [Curve("estimated", "estimated (messages, characters / 4)", grown.estimated)]
+    if grown.is_estimate.any():
+        curves.append(Curve("continued", "no usage reported: estimated", grown.shown))
+    if not grown.is_estimate.all():
+        curves.append(Curve("billed", "billed total", grown.billed_total))
+    curves.append(Curve("what-if", "what-if", done.total))
+    return curves
+
+
+def _rules(lines: Lines) -> list[Rule]:
+    return [
+        Rule(line.name, _rule_title(line), line.tokens, not line.active, _rule_help(line))
+        for line in lines.lines
+        if line.tokens > 0
+    ]
+
+
+def _rule_title(line: Line) -> str:
+    return line.title if line.active else f"{line.title} (off)"
+
+
+def _rule_help(line: Line) -> str:
+    return f"{line.title}: {line.tokens:,} {line.unit}; {sentence(line.reason)}"
+
+
+def _marks(happenings: Sequence[Happening]) -> list[Mark]:
+    return [
+        Mark(
+            f"{'simulated' if h.simulated else 'recorded'} {h.kind}",
+            h.kind,
+            f"call {h.call}: {h.title}, {'what-if' if h.simulated else 'recorded'}: {sentence(h.reason)}",
+            h.call,
+            h.value,
+            f"#event-{h.number}",
+        )
+        for h in happenings
+        if h.kind != "guard" or h.reason == "context_overflow"
+    ]
+
+
+def _numbered(happenings: list[Happening]) -> list[Happening]:
+    ordered = sorted(happenings, key=lambda h: (h.call, h.simulated))
+    return [replace(h, number=number) for number, h in enumerate(ordered, 1)]
+
+
+def _verdict(grown: Timeline, situation: Situation, query: Query, lines: Lines) -> list[Problem]:
+    problems = []
+    for finding in findings(grown, query.policy, lines):
+        fixes = {key: "" if value is None else value for key, value in finding.fix.items()}
+        problems.append(Problem(finding, query_of(query, situation, **fixes) if fixes else ""))
+    return problems
+
+
+def _branches(situation: Situation, query: Query, ends: Any) -> list[tuple[int, bool, str]]:
+    columns = timeline_for(situation).columns
+    if not len(columns):
+        return []
+    ends_at = columns_of(situation.window).leaves()
+    if len(ends_at) < 2:
+        return []
+    newest = max(ends_at)
+    return [
+        (
+            leaf,
+            leaf == ends,
+            query_of(query, situation, leaf=None if leaf == newest else leaf, from_=None, to=None),
+        )
+        for leaf in sorted(ends_at, reverse=True)[:20]
+    ]

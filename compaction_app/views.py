@@ -1,0 +1,39 @@
+"""Pages about what decides: the session page with its what-if."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+from django_htmx.http import replace_url
+
+from compaction_app.forms import read_query
+from compaction_app.panel import panel_context
+from compaction_app.runs import replay_for, situation_of
+from compaction_app.session_page import head_context, result_context
+from sessions_app import access
+from sessions_app.entries import entries_page
+from sessions_app.models import Session
+
+
+@require_GET
+def session(request: HttpRequest, uuid: UUID) -> HttpResponse:
+    """The page; asked by HTMX only the part that the knobs change."""
+    found = access.load(Session.objects.select_related("agent"), request.user, uuid)
+    situation = situation_of(found)
+    query = read_query(request.GET.dict(), situation)
+    context = {"nav": "sessions", "session": found, **result_context(situation, query)}
+    target = request.headers.get("HX-Target", "")
+    address = f"?{context['address']}"
+    if target == "result":
+        return replace_url(render(request, "compaction/_moved.html", context), address)
+    lines = replay_for(situation, query.policy, query.around, query.leaf).lines
+    context |= panel_context(situation, query, lines) | head_context(situation, query)
+    if target == "work":
+        context["sheet_open"] = True  # who moved a switch has the sheet open
+        return replace_url(render(request, "compaction/_work.html", context), address)
+    page = entries_page(found, {"only": "all"})
+    context |= page | {"problems": query.problems, "file_problems": page["problems"]}
+    return render(request, "compaction/session.html", context)

@@ -1,0 +1,45 @@
+// Sliders and their number fields move together; every move asks for a new result.
+// The form itself sends the request (hx-sync="this:replace" drops the answer to an older one).
+
+document.addEventListener("input", (event) => {
+  const field = event.target;
+  const form = field.closest?.("#tuning");
+  if (!form) return;
+  if (field.dataset.for) {
+    document.getElementById(field.dataset.for).value = field.value;
+  } else if (field.type === "number") {
+    const slider = form.querySelector(`[data-for="${field.id}"]`);
+    if (slider && field.value !== "") slider.value = field.value;
+  } else {
+    return;
+  }
+  form.dispatchEvent(new Event("tune"));
+});
+
+document.addEventListener("change", (event) => {
+  if (event.target.closest?.("#tuning") && event.target.type === "text" && event.target.name !== "provider") {
+    event.target.form.dispatchEvent(new Event("tune"));
+  }
+});
+
+document.addEventListener("submit", (event) => {
+  if (event.target.id !== "tuning") return;
+  event.preventDefault();
+  event.target.dispatchEvent(new Event("tune"));
+});
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("[data-copy]");
+  if (!button) return;
+  const text =
+    button.dataset.copy === "config" ? document.getElementById("config-text").textContent : location.href;
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.closest(".actions").querySelector("details").open = true;
+    button.textContent = "Select and copy below";
+  }
+  setTimeout(() => (button.textContent = label), 1600);
+});
