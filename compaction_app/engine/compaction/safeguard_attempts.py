@@ -96,9 +96,7 @@ def summarise_until_good(
     is not checked.
     """
     seen = (*history, *split_prefix)
-    ask = latest_user_ask(seen)
-    recent = "\n".join(readable_text(message) for message in seen[-IDENTIFIER_MESSAGES:])
-    identifiers = tuple(opaque_identifiers(recent))
+    ask, identifiers = latest_user_ask(seen), _recent_identifiers(seen)
     structure = task.custom_instructions or ""
     instructions = structure
     done: list[SummaryAttempt] = []
@@ -122,6 +120,11 @@ def summarise_until_good(
             break
         instructions = feedback_instructions(structure, check.reasons, task.identifiers)
     return Attempts(tuple(done), identifiers, ask)
+
+
+def _recent_identifiers(messages: Sequence[Message]) -> tuple[str, ...]:
+    texts = (readable_text(message) for message in messages[-IDENTIFIER_MESSAGES:])
+    return tuple(opaque_identifiers("\n".join(texts)))
 
 
 def _draft(

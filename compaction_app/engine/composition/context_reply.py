@@ -84,7 +84,12 @@ def context_reply(
     if report is None:
         raise LookupError("no report of a system prompt")
     if mode == "json":
-        session = {"totalTokens": cached_total(entry), "contextTokens": context_tokens}
+        session = {
+            "totalTokens": cached_total(entry),
+            "inputTokens": entry.get("inputTokens"),
+            "outputTokens": entry.get("outputTokens"),
+            "contextTokens": context_tokens,
+        }
         return json.dumps({"report": report, "session": session}, indent=2, ensure_ascii=False)
     return _listed(report, entry, context_tokens, detail=mode == "detail")
 

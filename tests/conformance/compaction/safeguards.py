@@ -128,9 +128,8 @@ def _task(args: Args) -> safeguard_source.SafeguardTask:
 
 def _safeguard(args: Args, rules: RuleSet) -> Any:
     task = _task(args)
-    branch = [entry.get("message") for entry in task.branch]
     driver = Driver(
-        [*task.messages, *task.turn_prefix, *branch],
+        [*task.messages, *task.turn_prefix],
         args.get("script") or [{"text": "S{n}"}],
         args.get("auth"),
         args.get("provider"),
