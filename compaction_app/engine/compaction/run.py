@@ -119,7 +119,6 @@ def _safeguard_task(
         messages=preparation.messages,
         turn_prefix=preparation.turn_prefix,
         is_split_turn=preparation.is_split_turn,
-        first_kept_entry_id=preparation.first_kept_entry_id,
         tokens_before=preparation.tokens_before,
         previous_summary=preparation.previous_summary,
         file_operations=preparation.file_operations,

@@ -174,11 +174,12 @@ class _Safeguard:
         task = replace(task, max_chunk_tokens=chunk_tokens(seen, task.context_window, rules.chunks))
         attempts = yield from summarise_until_good(
             target,
-            self.source.turn_prefix if self.task.is_split_turn else (),
+            self.source.turn_prefix,
             history.previous_summary,
             task,
             self._max_attempts(),
             rules,
+            is_split_turn=self.task.is_split_turn,
         )
         base = replace(
             base,

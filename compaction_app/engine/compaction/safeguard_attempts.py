@@ -84,18 +84,21 @@ class Attempts:
 
 def summarise_until_good(
     history: Sequence[Message],
-    split_prefix: Sequence[Message],
+    turn_prefix: Sequence[Message],
     previous_summary: str | None,
     task: SummaryTask,
     max_attempts: int,
     rules: CompactionRules,
+    *,
+    is_split_turn: bool,
 ) -> Steps[Attempts]:
     """Summarise, check, and try again with what was missing; a failing last attempt counts as well.
 
     ``task`` carries sizes and the structure instructions. ``max_attempts`` 0 means one attempt that
     is not checked.
     """
-    seen = (*history, *split_prefix)
+    seen = (*history, *turn_prefix)
+    split_prefix = turn_prefix if is_split_turn else ()
     ask, identifiers = latest_user_ask(seen), _recent_identifiers(seen)
     structure = task.custom_instructions or ""
     instructions = structure

@@ -71,6 +71,8 @@ def context_reply(
 ) -> str:
     """The answer to ``/context``; ``estimate`` is a report made now, for a session without its own.
 
+    The map is a picture; in its place the detailed breakdown is given.
+
     Raises:
         LookupError: where a breakdown is asked for and there is no report at all.
     """

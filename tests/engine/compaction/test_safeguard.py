@@ -9,12 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compaction_app.engine.compaction.file_operations import FileOperations
+from compaction_app.engine.compaction.instructions import IdentifierPolicy
 from compaction_app.engine.compaction.quality import REQUIRED_SECTIONS
 from compaction_app.engine.compaction.requests import CredentialsAnswer, ProviderCall
 from compaction_app.engine.compaction.safeguard import SafeguardRun, safeguard_compaction
 from compaction_app.engine.compaction.safeguard_settings import (
     SafeguardSettings,
     quality_retries,
+    safeguard_settings,
     summary_reserve_tokens,
 )
 from compaction_app.engine.compaction.safeguard_source import SafeguardTask
@@ -236,6 +238,21 @@ def test_a_summary_never_exceeds_its_cap_and_the_same_answers_give_the_same_run(
 )
 def test_retries_are_whole_and_bounded(value: object, retries: int) -> None:
     assert quality_retries(value) == retries
+
+
+def test_the_settings_are_read_from_the_configuration_and_bad_values_left_out() -> None:
+    compaction = {
+        "recentTurnsPreserve": 2, "qualityGuard": {"enabled": False, "maxRetries": 2},
+        "maxHistoryShare": "0.3", "identifierPolicy": "off", "customInstructions": 7,
+        "postCompactionSections": ["A", 1], "provider": "p",
+    }  # fmt: skip
+    found = safeguard_settings({"agents": {"defaults": {"compaction": compaction}}}, 9000)
+    assert found == SafeguardSettings(
+        recent_turns_preserve=2, quality_guard=False, max_quality_retries=2,
+        context_window_tokens=9000, identifiers=IdentifierPolicy("off"),
+        post_compaction_sections=("A",), provider="p",
+    )  # fmt: skip
+    assert safeguard_settings({}) == SafeguardSettings()
 
 
 def test_the_reserve_of_a_summary_is_what_the_model_can_write_at_most() -> None:
