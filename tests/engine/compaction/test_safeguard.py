@@ -101,6 +101,14 @@ def test_without_credentials_it_cancels_with_a_reason(
     assert found.cancel_reason is not None and found.cancel_reason.endswith(ending)
 
 
+def test_a_message_the_first_version_cannot_measure_cancels_with_a_reason() -> None:
+    call = {"type": "toolCall", "id": "a", "name": "exec"}
+    odd = [*TALK, {"role": "assistant", "content": [call]}]
+    found = run(task(odd), Model("S"), OPENCLAW_2026_3, recent_turns_preserve=0)
+    assert (found.outcome, found.reason) == ("cancelled", "failed")
+    assert run(task(odd), Model("S"), recent_turns_preserve=0).outcome == "compacted"
+
+
 def test_headers_alone_are_credentials_enough() -> None:
     model = Model("S")
     model.credentials = CredentialsAnswer(has_headers=True)
