@@ -1,18 +1,14 @@
-"""Workspace files in the prompt, their budgets, and the report of them (spec compaction 5.1 to 5.3)."""
+"""Workspace files in the prompt, their budgets, and the report of them (spec compaction 5.2, 5.3)."""
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from compaction_app.engine.composition.bootstrap_files import (
-    LOAD_ORDER,
     InjectedFile,
     Injection,
     WorkspaceFile,
-    files_for_mode,
-    files_for_session,
     inject_files,
 )
 from compaction_app.engine.composition.bootstrap_limits import (
@@ -31,8 +27,6 @@ from compaction_app.engine.composition.bootstrap_report import (
 )
 from compaction_app.engine.composition.bootstrap_trim import TRIM_2026_5_28
 
-ALL = [WorkspaceFile(name, f"/w/{name}") for name in LOAD_ORDER]
-
 
 def file(name: str, size: int) -> WorkspaceFile:
     return WorkspaceFile(name, f"/w/{name}", "x" * size)
@@ -40,26 +34,6 @@ def file(name: str, size: int) -> WorkspaceFile:
 
 def inject(files: list[WorkspaceFile], per_file: int, total: int) -> Injection:
     return inject_files(files, per_file, total, LIMITS_2026_5_28, TRIM_2026_5_28)
-
-
-@pytest.mark.parametrize(
-    ("key", "names"),
-    [
-        (None, set(LOAD_ORDER)),
-        ("agent:main:main", set(LOAD_ORDER)),
-        ("agent:main:subagent:x", {"AGENTS.md", "TOOLS.md"}),
-        ("subagent:x", {"AGENTS.md", "TOOLS.md"}),
-        ("agent:main:cron:job", {"AGENTS.md", "TOOLS.md", "SOUL.md", "IDENTITY.md", "USER.md"}),
-    ],
-)
-def test_the_kind_of_session_decides_which_files_it_sees(key: str | None, names: set[str]) -> None:
-    assert {f.name for f in files_for_session(ALL, key)} == names
-
-
-def test_a_lightweight_run_sees_no_files_but_a_heartbeat_its_own() -> None:
-    assert files_for_mode(ALL, "lightweight", "default") == ()
-    assert [f.name for f in files_for_mode(ALL, "lightweight", "heartbeat")] == ["HEARTBEAT.md"]
-    assert files_for_mode(ALL, "full", "cron") == tuple(ALL)
 
 
 def test_the_total_is_spent_file_by_file_and_the_record_says_on_what() -> None:
