@@ -8,20 +8,22 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-import pyjson5
-
 from compaction_app.engine.circumstances import Circumstances
+from compaction_app.engine.config.syntax import ConfigSyntaxError, parse_config
+from compaction_app.engine.config.validate import Issue, validate_config
 from compaction_app.engine.diagnose import findings
 from compaction_app.engine.lines import lines_of
 from compaction_app.engine.policy import Policy, with_changes
 from compaction_app.engine.policy_config import policy_from_config
 from compaction_app.engine.replay import Replay, replay
+from compaction_app.engine.rule_sets import DEFAULT_RULE_SET
 from sessions_app.entries import window_of
 from sessions_app.loaded import timeline_of
 from sessions_app.models import Session, Window
 from sessions_app.timeline import Timeline
 
 KEPT_REPLAYS = 32
+MAX_ISSUES = 10
 CHARS_PER_TOKEN = 4
 
 
@@ -115,20 +117,31 @@ def write_summary(session: Session) -> None:
 
 
 def config_fault(text: str) -> str:
-    """What is wrong with the text of an ``openclaw.json``, "" when nothing is."""
+    """What is wrong with the text of an ``openclaw.json``, "" when it can be read."""
     try:
-        value = pyjson5.decode(text)
-    except (pyjson5.Json5Exception, RecursionError) as error:
-        return f"openclaw.json is not valid JSON5: {error}"
+        value = parse_config(text)
+    except ConfigSyntaxError as error:
+        return f"openclaw.json is neither JSON nor JSON5: {error}."
     return "" if isinstance(value, dict) else "openclaw.json holds no object."
 
 
 def _config(session: Session) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """The configuration, and what makes the runtime refuse it as a whole (spec budgets 8.2)."""
     text = _text(session)
     if not text:
         return {}, ()
     fault = config_fault(text)
-    return ({}, (fault,)) if fault else (pyjson5.decode(text), ())
+    if fault:
+        return {}, (fault,)
+    config = parse_config(text)
+    issues = validate_config(config, DEFAULT_RULE_SET.config)
+    return config, tuple(map(_issue_text, issues[:MAX_ISSUES]))
+
+
+def _issue_text(issue: Issue) -> str:
+    nearest = [f"did you mean {key.nearest!r}?" for key in issue.unknown_keys if key.nearest]
+    where = issue.path or "openclaw.json"
+    return " ".join([f"{where}: {issue.message}. The runtime does not start with it.", *nearest])
 
 
 def _text(session: Session) -> str:

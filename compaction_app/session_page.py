@@ -42,7 +42,12 @@ def result_context(situation: Situation, query: Query) -> dict[str, Any]:
     done = replay_for(situation, query.policy, query.around, query.leaf)
     now = replay_for(situation, situation.policy, situation.around, query.leaf)
     happenings = _numbered([*recorded_happenings(grown), *simulated_happenings(grown, done)])
-    chart = growth_chart(_curves(grown, done), _rules(done.lines), _marks(happenings), query.span)
+    chart = growth_chart(
+        _curves(grown, done, situation.session.encoding),
+        _rules(done.lines),
+        _marks(happenings),
+        query.span,
+    )
     is_changed = query.policy != situation.policy or query.around != situation.around
     return {
         "chart": chart,
@@ -78,7 +83,7 @@ def head_context(situation: Situation, query: Query) -> dict[str, Any]:
         "peak": grown.peak if grown.calls else None,
         "peak_share": grown.peak / done.lines.window if grown.calls and done.lines.window else None,
         "billed_calls": int((~grown.is_estimate).sum()),
-        "turns": int(grown.turn[-1]) if grown.calls else 0,
+        "turns": grown.turns,
         "calls": grown.calls,
         "recorded": recorded_totals(grown),
         "branches": _branches(situation, query, ends),
@@ -90,13 +95,14 @@ def head_context(situation: Situation, query: Query) -> dict[str, Any]:
     }
 
 
-def _curves(grown: Timeline, done: Replay) -> list[Curve]:
+def _curves(grown: Timeline, done: Replay, encoding: str) -> list[Curve]:
     curves = [Curve("estimated", "estimated (messages, characters / 4)", grown.estimated)]
     if grown.is_estimate.any():
         curves.append(Curve("continued", "no usage reported: estimated", grown.shown))
     if not grown.is_estimate.all():
         curves.append(Curve("billed", "billed total", grown.billed_total))
-    curves.append(Curve("what-if", "what-if", done.total))
+    curves.append(Curve("what-if", "what-if", done.total, bridged=True))
+    curves.append(Curve("exact", f"messages by {encoding}", grown.exact, drawn=False))
     return curves
 
 

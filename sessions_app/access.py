@@ -17,6 +17,8 @@ Viewer = AbstractBaseUser | AnonymousUser
 
 def visible(things: QuerySet[Owned], user: Viewer) -> QuerySet[Owned]:
     """Those of ``things`` (a model with a ``team``) that belong to one of the user's teams."""
+    if user.pk is None:  # as a condition this would mean the teams without members
+        return things.none()
     return things.filter(team__memberships__user=user.pk)
 
 

@@ -11,10 +11,10 @@ from django.db import DatabaseError
 from sessions_app import signals
 from sessions_app.folders import Bundle, bundles
 from sessions_app.importers import NotATranscript
-from sessions_app.importers.index import Index, read_index
+from sessions_app.importers.index import Index, IndexEntry, read_index
 from sessions_app.imports import Source, import_file
 from sessions_app.models import Agent, Session, Team
-from sessions_app.rows import storable
+from sessions_app.rows import storable, storable_json
 
 MAX_SETTINGS_BYTES = 32 << 20
 
@@ -49,7 +49,7 @@ def import_files(
     told: set[str] = set()
     for bundle in bundles(by_name):
         agent, reports = _agent(team, bundle, by_name)
-        index, more = _index(bundle, by_name)
+        index, more = _index(team, bundle, by_name)
         for report in [*reports, *more]:
             if report.path not in told:
                 told.add(report.path)
@@ -61,14 +61,13 @@ def import_files(
 def _import_one(
     team: Team, source: Source, agent: Agent | None, index: Index, progress: Progress
 ) -> FileReport:
-    session_id = source.name.rsplit("/", 1)[-1].split(".")[0].split("-topic-")[0]
-    known = index.by_session_id.get(session_id)
+    known = _entry_of(index, source.name)
     try:
         done = import_file(team, source, agent, known, lambda count: progress(source.name, count))
     except NotATranscript as error:
         return FileReport(source.name, "refused", str(error))
     except OSError as error:
-        return FileReport(source.name, "refused", f"The file cannot be read: {error.strerror}.")
+        return FileReport(source.name, "refused", _unreadable(error))
     except DatabaseError as error:
         return FileReport(source.name, "refused", f"The database did not take it: {error}")
     return FileReport(source.name, done.status, "", (done.session,))
@@ -100,7 +99,15 @@ def _agent(
     return agent, [FileReport(bundle.config, "imported" if is_new else "extended")]
 
 
-def _index(bundle: Bundle, sources: Mapping[str, Source]) -> tuple[Index, list[FileReport]]:
+def _entry_of(index: Index, name: str) -> IndexEntry | None:
+    """What the index says of a transcript; its name begins with the session's id."""
+    session_id = name.rsplit("/", 1)[-1].split(".")[0].split("-topic-")[0]
+    return index.by_session_id.get(session_id)
+
+
+def _index(
+    team: Team, bundle: Bundle, sources: Mapping[str, Source]
+) -> tuple[Index, list[FileReport]]:
     if not bundle.index:
         return Index({}), []
     data, report = _read_settings(sources[bundle.index])
@@ -110,7 +117,14 @@ def _index(bundle: Bundle, sources: Mapping[str, Source]) -> tuple[Index, list[F
     error = " ".join(problem.message for problem in index.problems)
     if not index.by_session_id and error:
         return index, [FileReport(bundle.index, "refused", error)]
-    return index, [FileReport(bundle.index, "imported", error)]
+    entries = [entry for name in bundle.transcripts if (entry := _entry_of(index, name))]
+    stored = dict(
+        Session.objects.filter(team=team, key__in=[storable(e.key, 300) for e in entries])
+        .order_by("pk")
+        .values_list("key", "index_entry")
+    )
+    is_new = any(stored.get(storable(e.key, 300)) != storable_json(e.entry) for e in entries)
+    return index, [FileReport(bundle.index, "imported" if is_new else "unchanged", error)]
 
 
 def _read_settings(source: Source) -> tuple[bytes, FileReport | None]:
@@ -118,10 +132,12 @@ def _read_settings(source: Source) -> tuple[bytes, FileReport | None]:
         with source.open() as file:
             data = file.read(MAX_SETTINGS_BYTES + 1)
     except OSError as error:
-        return b"", FileReport(
-            source.name, "refused", f"The file cannot be read: {error.strerror}."
-        )
+        return b"", FileReport(source.name, "refused", _unreadable(error))
     if len(data) > MAX_SETTINGS_BYTES:
         message = f"The file is larger than {MAX_SETTINGS_BYTES >> 20} MB."
         return b"", FileReport(source.name, "refused", message)
     return data, None
+
+
+def _unreadable(error: OSError) -> str:
+    return f"The file cannot be read: {error.strerror or error}."

@@ -186,11 +186,12 @@ def _content_block(item: Any) -> Block:
 
 
 def _block(kind: str, title: str, text: str) -> Block:
-    return Block(kind, title, mask(text[:SHOWN_CHARS]), max(len(text) - SHOWN_CHARS, 0))
+    text = mask(text)  # before the cut, which could part what a rule would hide
+    return Block(kind, mask(title), text[:SHOWN_CHARS], max(len(text) - SHOWN_CHARS, 0))
 
 
 def _json(value: Any) -> str:
     try:
         return js.json_text(value)
     except js.NoJson:
-        return str(value)
+        return "nested too deeply to be shown"

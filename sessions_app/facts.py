@@ -36,7 +36,7 @@ def facts(grown: Timeline, branches: int) -> dict[str, Any]:
     marks = {name: int((rows.mark == number).sum()) for number, name in enumerate(MARKS) if name}
     return {
         "calls": grown.calls,
-        "turns": int(grown.turn[-1]) if grown.calls else 0,
+        "turns": grown.turns,
         "branches": branches,
         "compactions": len(grown.compactions.place),
         "flushes": int(

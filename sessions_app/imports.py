@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Literal
 from uuid import UUID
@@ -19,12 +20,12 @@ from django.db import transaction
 
 from sessions_app import signals
 from sessions_app.facts import write_facts
-from sessions_app.importers import NotATranscript, entries_of, index
+from sessions_app.importers import NotATranscript, Position, entries_of, index
 from sessions_app.measures import Measures, measure
 from sessions_app.models import Agent, ImportProblem, Session, Team, Window
 from sessions_app.models import Entry as EntryRow
 from sessions_app.payload import pack
-from sessions_app.rows import entry_row, reader_state, storable
+from sessions_app.rows import entry_row, reader_state, storable, storable_json
 from sessions_app.tokens.exact import encoding_for
 from sessions_app.transcript import Entry, Header, Problem
 
@@ -37,6 +38,7 @@ MAX_PROBLEMS = 1000
 
 Status = Literal["imported", "unchanged", "extended"]
 Progress = Callable[[int], None]
+Items = Iterator[tuple[Position, Header | Entry | Problem]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +118,12 @@ def import_file(
         NotATranscript: when the file is of no known format; nothing is written then.
     """
     with source.open() as file:
-        head = file.readline(HEAD_BYTES)
+        head = file.readline(HEAD_BYTES).rstrip(b"\r\n")
         head_digest = hashlib.sha256(head).hexdigest()
         window, hasher = _known_window(team, file, source.size, head_digest)
         if window is None:
             return _import_new(team, source, file, agent, known, head_digest, progress)
-        return _import_rest(window, source, file, hasher, known, progress)
+        return _import_rest(window, source, file, hasher, agent, known, progress)
 
 
 def _known_window(
@@ -165,13 +167,13 @@ def _import_new(
             title=storable(_title(source.name, agent, known), 200),
         )
         window = Window.objects.create(
-            session=session, source_name=storable(source.name, 300), head_digest=head_digest
+            session=session,
+            source_name=storable(source.name, 300),
+            head_digest=head_digest,
+            content_digest=hashlib.sha256().hexdigest(),
         )
     _apply_index(session, known)
-    _write(window, tape, _with_first(first, items), progress)
-    if source.size >= FILE_GIANT_BYTES:
-        message = f"The file holds {source.size / 2**20:,.0f} MB."
-        ImportProblem.objects.create(window=window, line=0, kind="FILE_GIANT", message=message)
+    _write(window, tape, chain((first,), items), progress)
     _finish(session, window)
     return Imported("imported", session)
 
@@ -181,50 +183,45 @@ def _import_rest(
     source: Source,
     file: BinaryIO,
     hasher: hashlib._Hash,
+    agent: Agent | None,
     known: index.IndexEntry | None,
     progress: Progress,
 ) -> Imported:
     """What the file holds behind the bytes that were read before."""
     session = window.session
-    before = (window.entry_count, window.content_bytes)
-    had_index = session.index_entry
+    before = (window.content_bytes, session.index_entry, session.agent_id)
     _apply_index(session, known)
+    session.agent = agent or session.agent
     if source.size > window.content_bytes:
-        tape = _Tape(file, hasher, window.content_bytes)
-        items = entries_of(
-            tape.chunks(), reader_state(window), window.content_lines + 1, window.content_bytes
-        )
-        _write(window, tape, items, progress)
-    if (window.entry_count, window.content_bytes) == before:
-        if session.index_entry != had_index:
-            _finish(session, window)
-            return Imported("extended", session)
+        start = _position(window, file)
+        tape = _Tape(file, hasher, start.offset)
+        _write(window, tape, entries_of(tape.chunks(), reader_state(window), start), progress)
+    if (window.content_bytes, session.index_entry, session.agent_id) == before:
         return Imported("unchanged", session)
     _finish(session, window)
     return Imported("extended", session)
 
 
-def _with_first(
-    first: tuple[int, Header | Entry | Problem],
-    rest: Iterator[tuple[int, Header | Entry | Problem]],
-) -> Iterator[tuple[int, Header | Entry | Problem]]:
-    yield first
-    yield from rest
+def _position(window: Window, file: BinaryIO) -> Position:
+    """Where the earlier read ended; the file is left there."""
+    file.seek(max(window.content_bytes - 1, 0))
+    begun = window.content_bytes > 0 and file.read(1) != b"\n"
+    return Position(window.content_bytes, window.content_lines + (not begun), begun)
 
 
 def _write(
     window: Window,
     tape: _Tape,
-    items: Iterator[tuple[int, Header | Entry | Problem]],
+    items: Items,
     progress: Progress,
 ) -> None:
     """Store everything in batches. A batch ends between lines, so the digest fits its entries."""
     session = window.session
-    batch, done, lines = _Batch(), window.content_bytes, window.content_lines
+    batch, done = _Batch(), None
     for end, item in items:
-        if end != done and batch.is_full():
-            _store(window, batch, tape, done, lines)
-            progress(done)
+        if done and end != done and batch.is_full():
+            _store(window, batch, tape, done)
+            progress(done.offset)
             batch = _Batch()
         done = end
         if isinstance(item, Problem):
@@ -236,12 +233,12 @@ def _write(
                 _name_model(session, item)
             batch.measured.append((item, measure(item, session.encoding)))
             batch.bytes += len(item.raw)
-        lines = max(lines, getattr(item, "line", 1))
-    _store(window, batch, tape, done, lines)
-    progress(done)
+    if done:
+        _store(window, batch, tape, done)
+        progress(done.offset)
 
 
-def _store(window: Window, batch: _Batch, tape: _Tape, done: int, lines: int) -> None:
+def _store(window: Window, batch: _Batch, tape: _Tape, done: Position) -> None:
     with transaction.atomic():
         # A torn tail is read again when the file has grown, so what was said of it is dropped.
         ImportProblem.objects.filter(window=window, kind="FILE_TRUNCATED_TAIL").delete()
@@ -260,11 +257,10 @@ def _store(window: Window, batch: _Batch, tape: _Tape, done: int, lines: int) ->
             )
             for problem in batch.problems[: max(room, 0)]
         )
-        torn = any(problem.kind == "FILE_TRUNCATED_TAIL" for problem in batch.problems)
         window.entry_count += len(batch.measured)
-        window.content_bytes = done
-        window.content_lines = lines - torn
-        window.content_digest = tape.digest_at(done)
+        window.content_bytes = done.offset
+        window.content_lines = done.lines
+        window.content_digest = tape.digest_at(done.offset)
         window.save()
 
 
@@ -298,11 +294,16 @@ def _title(name: str, agent: Agent | None, known: index.IndexEntry | None) -> st
 def _apply_index(session: Session, known: index.IndexEntry | None) -> None:
     if known is not None:
         session.key = storable(known.key, 300)
-        session.index_entry = dict(known.entry)
+        session.index_entry = storable_json(known.entry)
 
 
 def _finish(session: Session, window: Window) -> None:
     """Counts, peaks and the curve for the list; then the floor above is told."""
     with transaction.atomic():
+        if window.content_bytes >= FILE_GIANT_BYTES:
+            size = f"{window.content_bytes / 2**20:,.0f} MB"
+            window.problems.update_or_create(
+                line=0, kind="FILE_GIANT", defaults={"message": f"The file holds {size}."}
+            )
         write_facts(session, window)
         transaction.on_commit(lambda: signals.session_changed.send(Session, session=session))

@@ -22,7 +22,10 @@ from sessions_app.models import Job, Session, Team
 
 LEASE = timedelta(minutes=2)
 MAX_ATTEMPTS = 5
-TASKS = {"import": "sessions_app.tasks.import_uploads"}
+TASKS = {
+    "import": "sessions_app.tasks.import_uploads",
+    "recount": "sessions_app.tasks.recount_session",
+}
 """Which task does a kind of job. A task takes the job's uuid as text."""
 
 log = logging.getLogger(__name__)

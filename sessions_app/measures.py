@@ -7,7 +7,7 @@ pressure of the pre-prompt check (4.3). Entries that the context never holds mea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,7 @@ class Measures:
 
 def measure(entry: Entry, encoding: str | None = None) -> Measures:
     """All numbers of an entry; ``exact`` only when an ``encoding`` is given."""
-    message = context_message(entry)
+    message = context_message(entry.type, entry.record)
     raw_usage = normalize_usage(entry.message.get("usage"))
     thinking = js.utf16_len("".join(texts_of(message, "thinking")))
     calls = sum(map(js.utf16_len, _call_texts(message)))
@@ -57,24 +57,29 @@ def measure(entry: Entry, encoding: str | None = None) -> Measures:
         result_chars=_result_chars(message),
         images=message_tokens.image_count(message),
         usage=raw_usage if has_nonzero_usage(raw_usage) else None,
-        tokens_before=int(before) if js.is_finite(before) and before >= 0 else None,
+        tokens_before=_count(before),
         excerpt=_excerpt(entry, texts),
     )
 
 
-def context_message(entry: Entry) -> JsonObject:
+def exact_tokens(entry_type: str, record: JsonObject, encoding: str) -> int:
+    """Tokens of all texts that an entry adds to the context, by a vocabulary."""
+    return sum(exact.count(t, encoding) for t in all_texts(context_message(entry_type, record)))
+
+
+def context_message(entry_type: str, record: JsonObject) -> JsonObject:
     """The message an entry adds to the context, empty when it adds none."""
-    record = entry.record
-    if entry.type == "message":
-        return entry.message
-    if entry.type == "custom_message":
+    if entry_type == "message":
+        message = record.get("message")
+        return message if isinstance(message, Mapping) else {}
+    if entry_type == "custom_message":
         return {
             "role": "custom",
             "customType": record.get("customType"),
             "content": record.get("content"),
         }
-    if entry.type in ("compaction", "branch_summary") and js.is_truthy(record.get("summary")):
-        role = "compactionSummary" if entry.type == "compaction" else "branchSummary"
+    if entry_type in ("compaction", "branch_summary") and js.is_truthy(record.get("summary")):
+        role = "compactionSummary" if entry_type == "compaction" else "branchSummary"
         return {"role": role, "summary": record.get("summary")}
     return {}
 
@@ -122,6 +127,13 @@ def _tokens(message: JsonObject) -> int:
     return message_tokens.message_tokens(message)
 
 
+def _count(value: object) -> int | None:
+    """A count as the runtime could hold it, none for what is no count."""
+    if not js.is_finite(value) or value < 0:
+        return None
+    return min(int(value), js.MAX_SAFE_INTEGER)
+
+
 def _result_chars(message: JsonObject) -> int:
     if message.get("role") != "toolResult":
         return 0
@@ -131,8 +143,7 @@ def _result_chars(message: JsonObject) -> int:
 def _excerpt(entry: Entry, texts: list[str]) -> str:
     """The beginning of what the entry says, on one line."""
     if entry.type == "model_change":
-        return f"{entry.record.get('provider', '')}/{entry.record.get('modelId', '')}"[
-            :EXCERPT_CHARS
-        ]
+        names = (entry.record.get(key) for key in ("provider", "modelId"))
+        return "/".join(name for name in names if isinstance(name, str))[:EXCERPT_CHARS]
     head = next((text for text in texts if js.trim(text)), "")
     return " ".join(head[: 4 * EXCERPT_CHARS].split())[:EXCERPT_CHARS]

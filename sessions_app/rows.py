@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from sessions_app.columns import MARKS, Columns, columns_of_rows, count_of, kind_of
-from sessions_app.importers.openclaw import ReaderState, call_ids
+from sessions_app.importers.marks import message_of, turn_mark
+from sessions_app.importers.openclaw import ReaderState, call_ids, name_of
 from sessions_app.measures import Measures
 from sessions_app.models import Entry as EntryRow
 from sessions_app.models import Window
-from sessions_app.payload import pack
+from sessions_app.payload import pack, record_of
 from sessions_app.transcript import Entry, Header
 
 _COLUMN_FIELDS = (
@@ -30,7 +33,7 @@ def entry_row(window: Window, entry: Entry, measures: Measures) -> EntryRow:
         window=window,
         seq=entry.seq,
         line=entry.line,
-        entry_id=storable(entry.id, 128),
+        entry_id=entry.id,
         parent_seq=entry.parent_seq,
         kept_seq=entry.kept_seq,
         type=storable(entry.type, 32),
@@ -54,7 +57,7 @@ def entry_row(window: Window, entry: Entry, measures: Measures) -> EntryRow:
         usage_cache_write=_bounded(count_of(usage.cache_write), _LONGEST_BIGINT) if usage else None,
         tokens_before=_bounded(measures.tokens_before, _LONGEST_BIGINT),
         excerpt=storable(measures.excerpt, 240),
-        call_ids=storable("\n".join(_calls(entry)), 100_000),
+        call_ids="\n".join(_calls(entry)),
         digest=entry.digest,
         payload=pack(entry.raw),
     )
@@ -74,8 +77,8 @@ def reader_state(window: Window) -> ReaderState:
     header = Header(window.external_id, window.version, None) if window.header else None
     state = ReaderState(header=header)
     rows = EntryRow.objects.filter(window=window).order_by("seq")
-    names = ("seq", "entry_id", "parent_seq", "type", "role", "mark", "digest", "call_ids")
-    for seq, identity, parent, kind, role, mark, digest, calls in rows.values_list(*names):
+    names = ("seq", "entry_id", "parent_seq", "role", "mark", "digest", "call_ids")
+    for seq, identity, parent, role, mark, digest, calls in rows.values_list(*names):
         state.parents.append(parent)
         state.seq_of_id[identity] = seq
         state.seq_of_index.append(seq)
@@ -85,10 +88,12 @@ def reader_state(window: Window) -> ReaderState:
             state.seq_of_content[bytes(digest)] = seq
         if role == "user":
             state.last_user_seq = seq
-            state.turn_mark = mark if mark in ("flush", "compact_command") else ""
-        elif role == "assistant" and kind == "message":
-            state.call_ids.update(filter(None, calls.split("\n")))
+        elif role == "assistant" and calls:
+            state.call_ids.update(calls.split("\n"))
     state.next_seq = len(state.parents)
+    last_user = rows.filter(seq=state.last_user_seq).values_list("payload", flat=True).first()
+    if last_user is not None:
+        state.turn_mark = turn_mark(message_of(record_of(last_user)))
     return state
 
 
@@ -102,10 +107,24 @@ def storable(value: object, length: int) -> str:
     return text
 
 
+def storable_json(value: Any, depth: int = 64) -> Any:
+    """A JSON value that every database takes; what is nested deeper than ``depth`` is left out."""
+    if isinstance(value, str):
+        return storable(value, len(value))
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        inner = value.items() if depth else ()
+        return {storable_json(key): storable_json(item, depth - 1) for key, item in inner}
+    if isinstance(value, list):
+        return [storable_json(item, depth - 1) for item in value] if depth else []
+    return value
+
+
 def _calls(entry: Entry) -> Iterable[str]:
     answered = entry.message.get("toolCallId")
     if entry.role == "toolResult" and isinstance(answered, str):
-        return (answered,)
+        return (name_of(answered),)
     return call_ids(entry.message) if entry.role == "assistant" else ()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.db import DatabaseError
 
-from sessions_app import jobs, uploads
+from sessions_app import jobs, recount, uploads
 
 
 @shared_task
@@ -33,6 +33,17 @@ def import_uploads(uuid: str) -> None:
             ]
         },
     )
+    uploads.discard(job)  # last: whoever does the job again finds the files
+
+
+@shared_task
+def recount_session(uuid: str) -> None:
+    """Count a long session by another vocabulary."""
+    job = jobs.claim(uuid)
+    if job is None or job.session is None:
+        return
+    recount.recount(job.session, str(job.arguments["encoding"]), job)
+    jobs.finish(job, {})
 
 
 @shared_task

@@ -57,6 +57,7 @@ class Timeline:
     (characters / 4, no system prompt); ``exact`` the same by the vocabulary, ``UNKNOWN`` without.
     ``shown`` is what the curve shows: billed where known, otherwise the last billed total plus the
     estimate of what came after it, marked in ``is_estimate``. ``parts`` has one row per ``PARTS``.
+    ``turns`` counts all user messages, also those that no call followed.
     """
 
     columns: Columns
@@ -73,6 +74,7 @@ class Timeline:
     is_estimate: NDArray[np.bool_]
     parts: Ints
     compactions: Compactions
+    turns: int
 
     @property
     def calls(self) -> int:
@@ -113,6 +115,7 @@ def timeline(columns: Columns, leaf: int | None = None) -> Timeline:
         is_estimate=~known,
         parts=_parts(rows, base, start, place),
         compactions=compactions,
+        turns=int(is_person.sum()),
     )
 
 

@@ -25,25 +25,26 @@ def receive(team: Team, files: Sequence[UploadedFile[Any]]) -> list[FileReport] 
     """Import the files now, or keep them and queue a job when they are large."""
     total = sum(file.size or 0 for file in files)
     if total <= AT_ONCE_BYTES:
-        return list(import_files(team, [_in_memory(file) for file in files]))
+        named = zip(files, _names(files), strict=True)
+        return list(import_files(team, [_in_memory(file, name) for file, name in named]))
     folder = uploads_folder() / uuid4().hex
     folder.mkdir(parents=True)
     for number, file in enumerate(files):
         with (folder / str(number)).open("wb") as kept:
             for chunk in file.chunks():
                 kept.write(chunk)
-    names = [_name(file) for file in files]
+    names = _names(files)
     title = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
     return jobs.enqueue(team, "import", title, {"folder": folder.name, "names": names}, total)
 
 
 def run(job: Job) -> list[FileReport]:
-    """Import what a job has kept, then remove the copies.
+    """Import what a job has kept.
 
     Raises:
         OSError: when the kept files cannot be read.
     """
-    folder = uploads_folder() / Path(str(job.arguments["folder"])).name
+    folder = _folder(job)
     sources = [
         Source.of_path(folder / str(number), str(name))
         for number, name in enumerate(job.arguments["names"])
@@ -54,18 +55,34 @@ def run(job: Job) -> list[FileReport]:
         read[name] = done
         jobs.report(job, sum(read.values()))
 
-    reports = list(import_files(job.team, sources, progress))
-    shutil.rmtree(folder, ignore_errors=True)
-    return reports
+    return list(import_files(job.team, sources, progress))
+
+
+def discard(job: Job) -> None:
+    """Remove what a job has kept."""
+    shutil.rmtree(_folder(job), ignore_errors=True)
 
 
 def uploads_folder() -> Path:
     return Path(settings.DATA_DIR) / "uploads"
 
 
-def _in_memory(file: UploadedFile[Any]) -> Source:
+def _folder(job: Job) -> Path:
+    return uploads_folder() / Path(str(job.arguments["folder"])).name
+
+
+def _in_memory(file: UploadedFile[Any], name: str) -> Source:
     data = file.read()
-    return Source(_name(file), len(data), lambda: BytesIO(data))
+    return Source(name, len(data), lambda: BytesIO(data))
+
+
+def _names(files: Sequence[UploadedFile[Any]]) -> list[str]:
+    """The names of the files; those that came before get a number for their folder."""
+    names: list[str] = []
+    for number, file in enumerate(files, 1):
+        name = _name(file)
+        names.append(f"{number}/{name}" if name in names else name)
+    return names
 
 
 def _name(file: UploadedFile[Any]) -> str:

@@ -11,6 +11,7 @@ urlpatterns = [
     path("upload/", views.upload, name="upload"),
     path("imports/", views.imports, name="imports"),
     path("sessions/<uuid:uuid>/entries/", views.entries, name="entries"),
+    path("sessions/<uuid:uuid>/encoding/", views.encoding, name="encoding"),
     path("sessions/<uuid:uuid>/entries/<int:seq>/", views.entry, name="entry"),
     path("sessions/<uuid:uuid>/entries/<int:seq>/raw/", views.entry_raw, name="entry-raw"),
 ]

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Q
+from django.db.models import F, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -19,14 +19,16 @@ from sessions_app.batches import FileReport
 from sessions_app.entries import entries_page, entry_view, raw_text
 from sessions_app.listing import row_of
 from sessions_app.models import Job, Session
+from sessions_app.recount import UnknownEncoding, request_recount
+from sessions_app.tokens.exact import ENCODINGS
 
 PER_PAGE = 50
 SORTS = {
-    "recent": "-imported_at",
-    "tokens": "-peak_tokens",
-    "entries": "-entry_count",
-    "activity": "-last_at",
-    "title": "title",
+    "recent": F("imported_at").desc(),
+    "tokens": F("peak_tokens").desc(),
+    "entries": F("entry_count").desc(),
+    "activity": F("last_at").desc(nulls_last=True),
+    "title": F("title").asc(),
 }
 COLUMNS = (
     {"title": "Session", "sort": "title"},
@@ -42,7 +44,7 @@ COLUMNS = (
 
 @require_GET
 def session_list(request: HttpRequest) -> HttpResponse:
-    q = request.GET.get("q", "").strip()[:200]
+    q = request.GET.get("q", "").replace("\x00", "").strip()[:200]
     sort = request.GET.get("sort", "recent")
     sort = sort if sort in SORTS else "recent"
     found = access.visible(Session.objects.select_related("agent"), request.user)
@@ -89,7 +91,7 @@ def imports(request: HttpRequest) -> HttpResponse:
 @require_GET
 def entries(request: HttpRequest, uuid: UUID) -> HttpResponse:
     session = access.load(Session.objects.all(), request.user, uuid)
-    context = entries_page(session, request.GET)
+    context = entries_page(session, request.GET) | {"encodings": ENCODINGS}
     is_fragment = request.headers.get("HX-Target") == "entries"
     template = "sessions/_entries.html" if is_fragment else "sessions/entries.html"
     return render(request, template, {"nav": "sessions", "session": session, **context})
@@ -111,6 +113,20 @@ def entry_raw(request: HttpRequest, uuid: UUID, seq: int) -> HttpResponse:
     answer = HttpResponse(raw_text(session, seq), content_type="text/plain; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="entry-{seq}.json"'
     return answer
+
+
+@require_POST
+def encoding(request: HttpRequest, uuid: UUID) -> HttpResponse:
+    """Count the session's tokens by another vocabulary."""
+    session = access.load(Session.objects.select_related("team"), request.user, uuid)
+    try:
+        job = request_recount(session, request.POST.get("encoding", ""))
+    except UnknownEncoding as error:
+        messages.error(request, str(error))
+    else:
+        if job is not None:
+            messages.info(request, "A worker is counting; reload the page in a moment.")
+    return redirect("entries", session.uuid)
 
 
 def _imports(request: HttpRequest) -> dict[str, Any]:

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+from pytest_django.fixtures import Settings
 
 from contextlab.celery import app
+from sessions_app.imports import Source, import_file
+from sessions_app.models import Membership, Session, Team
+
+# How long an example takes depends on who else uses the machine.
+hypothesis_settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("any machine")
 
 PROMISED = os.environ.get("CI") == "true"
 NEVER_SKIPPED = {"service", "browser"}
@@ -25,6 +41,49 @@ def missing(what: str) -> NoReturn:
 def _tasks_run_at_once() -> None:
     """No broker in unit tests: a task runs where it is called, and its errors come out."""
     app.conf.update(task_always_eager=True, task_eager_propagates=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody in a team of their own, with a browser that is logged in."""
+
+    user: User
+    team: Team
+    client: Client
+
+    def imports(self, data: bytes, name: str = "session.jsonl") -> Session:
+        """The session that a file of these bytes becomes in this team."""
+        return import_file(self.team, source_of(data, name)).session
+
+
+def source_of(data: bytes, name: str = "session.jsonl") -> Source:
+    return Source(name, len(data), lambda: BytesIO(data))
+
+
+def _person(name: str) -> Person:
+    user = User.objects.create_user(name)
+    team = Team.objects.create(name=f"Team of {name}")
+    Membership.objects.create(team=team, user=user, role=Membership.Role.OWNER)
+    client = Client()
+    client.force_login(user)
+    return Person(user, team, client)
+
+
+@pytest.fixture
+def alice(db: None) -> Person:
+    return _person("alice")
+
+
+@pytest.fixture
+def bob(db: None) -> Person:
+    return _person("bob")
+
+
+@pytest.fixture
+def data_dir(settings: Settings, tmp_path: Path) -> Path:
+    """A data folder of the test's own."""
+    settings.DATA_DIR = tmp_path / "data"
+    return tmp_path / "data"
 
 
 @pytest.hookimpl(wrapper=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from compaction_app.engine.flush_plan import FlushPlan, FlushPlanRules
-from sessions_app.importers.openclaw import FLUSH_USER_TEXT
+from sessions_app.importers.marks import FLUSH_USER_TEXT
 
 EVENT_HEADING: Final = (
     "OpenClaw runtime event.\n"

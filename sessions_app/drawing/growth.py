@@ -22,12 +22,15 @@ LABEL_GAP = 46
 class Curve:
     """A series to draw: one value per call, ``UNKNOWN`` where there is none.
 
-    ``name`` is its class in the style sheet; ``title`` what people read.
+    ``name`` is its class in the style sheet; ``title`` what people read; a curve that is not ``drawn``
+    is only read out. A ``bridged`` curve goes straight on over values that are not there; others stop.
     """
 
     name: str
     title: str
     values: Ints
+    drawn: bool = True
+    bridged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ def growth_chart(
     x = Scale(first, max(last, first + 1))
     y = Scale(0, _top(curves, rules, first, last), flip=True)
     return Chart(
-        curves=tuple(_draw(curve, x, y, first, last) for curve in curves),
+        curves=tuple(_draw(curve, x, y, first, last) for curve in curves if curve.drawn),
         rules=_label(rules, y),
         marks=_spread(marks, x, y, first, last),
         x_ticks=tuple(t for t in x.ticks(8) if t.value == int(t.value)),
@@ -128,7 +131,8 @@ def clamped(span: tuple[int, int] | None, calls: int) -> tuple[int, int]:
 def _top(curves: Sequence[Curve], rules: Sequence[Rule], first: int, last: int) -> float:
     """The upper end: above every curve, and above the lines unless they lie far out of reach."""
     highest = max(
-        (int(part.max()) for c in curves if len(part := c.values[first - 1 : last])), default=0
+        (int(part.max()) for c in curves if c.drawn and len(part := c.values[first - 1 : last])),
+        default=0,
     )
     reachable = [rule.value for rule in rules if rule.value <= max(highest * 4, 1000)]
     return max([highest, *reachable, 10]) * 1.06
@@ -138,7 +142,8 @@ def _draw(curve: Curve, x: Scale, y: Scale, first: int, last: int) -> DrawnCurve
     values = curve.values[first - 1 : last]
     places = np.arange(first, first + len(values))
     known = values != UNKNOWN
-    pieces = np.split(places, np.flatnonzero(np.diff(known.astype(np.int8))) + 1)
+    breaks = np.flatnonzero(np.diff(known.astype(np.int8))) + 1
+    pieces = [places[known]] if curve.bridged else np.split(places, breaks)
     paths: list[str] = []
     for piece in pieces:
         if not len(piece) or curve.values[piece[0] - 1] == UNKNOWN:

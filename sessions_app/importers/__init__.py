@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
 from sessions_app.importers import openclaw
-from sessions_app.importers.records import Record, lines, records
+from sessions_app.importers.records import BEGINNING, Position, Record, lines, parse
 from sessions_app.transcript import Entry, Header, Problem, Transcript
 
-__all__ = ["NotATranscript", "detect", "entries_of", "read_transcript"]
+__all__ = ["NotATranscript", "Position", "detect", "entries_of", "read_transcript"]
 
 
 class NotATranscript(ValueError):
@@ -37,30 +37,26 @@ def detect(found: Iterable[Record | Problem]) -> str:
 def entries_of(
     chunks: Iterable[bytes],
     state: openclaw.ReaderState | None = None,
-    first_line: int = 1,
-    offset: int = 0,
-) -> Iterator[tuple[int, Header | Entry | Problem]]:
-    """Everything a file holds, each with the offset in bytes up to which the file has been read.
+    start: Position = BEGINNING,
+) -> Iterator[tuple[Position, Header | Entry | Problem]]:
+    """Everything a file holds, each with the position up to which the file has been read.
 
-    ``state``, ``first_line`` and ``offset`` continue an earlier read of the same file. A torn last
-    line is a problem and not counted as read, so that it is read again once it is complete.
+    ``state`` and ``start`` continue an earlier read of the same file. A torn last line is a problem
+    and not counted as read, so that it is read again once it is complete.
 
     Raises:
         NotATranscript: for a file of no known format, unless an earlier read is continued.
     """
-    stream = lines(chunks, first_line, offset)
+    stream = lines(chunks, start)
     if state is None:
         head = list(islice(stream, openclaw.FIRST_LINES))
-        detect(item for line in head for item in records(line))
+        detect(item for line in head for item in parse(line).items)
         stream = chain(head, stream)
     reader = openclaw.Reader(state)
-    done = offset
     for line in stream:
-        found = list(records(line))
-        torn = any(isinstance(f, Problem) and f.kind == "FILE_TRUNCATED_TAIL" for f in found)
-        done = done if torn else line.end
-        for item in reader.read(found):
-            yield done, item
+        parsed = parse(line)
+        for item in reader.read(parsed.items):
+            yield parsed.end, item
 
 
 def read_transcript(chunks: Iterable[bytes]) -> Transcript:

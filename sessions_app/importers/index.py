@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from sessions_app.importers.records import decoder
 from sessions_app.transcript import Problem
 
 
@@ -36,7 +36,7 @@ def read_index(data: bytes) -> Index:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
         try:
-            value = json.loads(data.decode("utf-8", "replace"))
+            value = decoder.decode(data.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
             message = f"sessions.json is not JSON: {error}"
             return Index({}, (Problem(0, "INDEX_UNREADABLE", message, data),))

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from sessions_app.importers.marks import content_digest, message_of, turn_mark, type_of
 from sessions_app.importers.records import Record
 from sessions_app.tokens import javascript as js
 from sessions_app.transcript import Entry, Header, JsonObject, Mark, Problem
@@ -29,8 +30,11 @@ ENTRY_TYPES = frozenset(
 )  # fmt: skip
 """The entry types the runtime knows (spec budgets 7.4; ``leaf`` and ``reset`` from newer stores)."""
 
-FLUSH_USER_TEXT = "Continue the OpenClaw runtime event."
-"""The user message of a memory-flush turn (runs 3.3)."""
+LATEST_MS = 8_640_000_000_000_000
+"""What lies further from 1970 is no time in JavaScript."""
+
+LONGEST_ID = 128
+"""Longer ids are known by their digest."""
 
 FIRST_LINES = 20
 """How many lines may pass before a file must have shown what it is."""
@@ -50,7 +54,6 @@ class ReaderState:
     copies: set[int] = field(default_factory=set)
     last_user_seq: int = -1
     turn_mark: Mark = ""
-    duplicates: int = 0
 
 
 def looks_like(record: Mapping[str, Any]) -> bool:
@@ -65,7 +68,7 @@ def looks_like(record: Mapping[str, Any]) -> bool:
             and isinstance(message.get("role"), str)
             and not {"sessionId", "uuid"} & record.keys()
         )
-    return kind in ENTRY_TYPES and ("parentId" in record or kind == "compaction")
+    return type_of(record) in ENTRY_TYPES and ("parentId" in record or kind == "compaction")
 
 
 class Reader:
@@ -99,8 +102,8 @@ class Reader:
             yield Problem(item.line, "FILE_NO_HEADER", "The session header has no id.", item.raw)
             identity = ""
         self.state.header = Header(
-            id=identity,
-            version=version if version in (1, 2, 3) else 3,
+            id=name_of(identity) if identity else "",
+            version=int(version) if version in (1, 2, 3) else 3,
             timestamp_ms=epoch_ms(item.value.get("timestamp")),
             raw=item.raw,
         )
@@ -108,7 +111,7 @@ class Reader:
 
     def _entry(self, item: Record) -> Iterator[Entry | Problem]:
         state = self.state
-        if state.header is None and state.next_seq == 0 and not state.duplicates:
+        if state.header is None and state.next_seq == 0:
             yield Problem(
                 item.line,
                 "FILE_NO_HEADER",
@@ -133,7 +136,7 @@ class Reader:
             line=item.line,
             id=identity,
             parent_seq=parent_seq,
-            type=str(record.get("type", "")),
+            type=type_of(record),
             timestamp_ms=epoch_ms(record.get("timestamp")),
             record=record,
             raw=item.raw,
@@ -152,14 +155,14 @@ class Reader:
         self, item: Record, record: JsonObject, seq: int, is_v1: bool
     ) -> tuple[str, Problem | None]:
         """The entry's id; v1 has none, so the place in the file names it, the same every time."""
-        identity = record.get("id")
-        if not isinstance(identity, str) or not identity:
+        given = record.get("id")
+        if not isinstance(given, str) or not given:
             problem = (
                 None if is_v1 else Problem(item.line, "FILE_MISSING_ID", "The entry has no id.")
             )
             return f"{seq:08x}", problem
+        identity = name_of(given)
         if identity in self.state.seq_of_id:
-            self.state.duplicates += 1
             return identity, Problem(
                 item.line,
                 "FILE_DUPLICATE_ID",
@@ -176,10 +179,13 @@ class Reader:
             return before, None
         parent = record.get("parentId")
         header = self.state.header
-        if parent is None or (header is not None and parent == header.id):
+        if parent is None:
             return None, None
-        if isinstance(parent, str) and parent in self.state.seq_of_id:
-            return self.state.seq_of_id[parent], None
+        name = name_of(parent) if isinstance(parent, str) else ""
+        if header is not None and name == header.id:
+            return None, None
+        if name in self.state.seq_of_id:
+            return self.state.seq_of_id[name], None
         return before, Problem(
             item.line,
             "FILE_BROKEN_PARENT",
@@ -194,13 +200,13 @@ class Reader:
         if record.get("type") != "compaction":
             return None, None
         index, named = record.get("firstKeptEntryIndex"), record.get("firstKeptEntryId")
-        if js.is_number(index) and named is None:
+        if js.is_finite(index) and named is None:
             # v1 counts the header as 0; an index that points at or behind the compaction kept nothing.
             known = self.state.seq_of_index
             place = int(index)
             return (known[place] if 0 <= place < len(known) else None), None
-        if isinstance(named, str) and named in self.state.seq_of_id:
-            return self.state.seq_of_id[named], None
+        if isinstance(named, str) and name_of(named) in self.state.seq_of_id:
+            return self.state.seq_of_id[name_of(named)], None
         return None, Problem(
             item.line,
             "FILE_BROKEN_PARENT",
@@ -213,7 +219,7 @@ class Reader:
             self.state.call_ids.update(call_ids(message))
         elif message.get("role") == "toolResult":
             call = message.get("toolCallId")
-            if call not in self.state.call_ids:
+            if not isinstance(call, str) or name_of(call) not in self.state.call_ids:
                 yield Problem(
                     entry.line,
                     "FILE_ORPHAN_RESULT",
@@ -222,12 +228,11 @@ class Reader:
 
     def _mark(self, record: JsonObject, digest: bytes, seq: int, parent_seq: int | None) -> Mark:
         """Why the entry is no part of the conversation; a turn's mark holds until the next user."""
-        if record.get("type") not in ENTRY_TYPES:
+        if type_of(record) not in ENTRY_TYPES:
             return "unknown_type"
-        message = record.get("message")
-        message = message if isinstance(message, Mapping) else {}
+        message = message_of(record)
         if message.get("role") == "user":
-            self.state.turn_mark = _turn_mark(first_text(message))
+            self.state.turn_mark = turn_mark(message)
             self.state.last_user_seq = seq
         if digest and self._is_copy(record, digest, seq, parent_seq):
             return "copy"
@@ -256,6 +261,13 @@ class Reader:
         return True
 
 
+def name_of(identity: str) -> str:
+    """The id as it is kept: itself, or its digest where it is too long or odd for a column."""
+    if 0 < len(identity) <= LONGEST_ID and identity.isprintable():
+        return identity
+    return hashlib.blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
 def migrate(record: dict[str, Any], version: int) -> JsonObject:
     """A record of an older version as version 3 spells it; newer ones are returned as they are."""
     message = record.get("message")
@@ -275,24 +287,13 @@ def call_ids(message: JsonObject) -> Iterator[str]:
         ):
             identity = block.get("id")
             if isinstance(identity, str):
-                yield identity
-
-
-def first_text(message: JsonObject) -> str:
-    """The text of a message, or of its first text block; "" without one."""
-    content = message.get("content")
-    if isinstance(content, str):
-        return content
-    for block in content if isinstance(content, list) else ():
-        if isinstance(block, Mapping) and isinstance(block.get("text"), str):
-            return str(block["text"])
-    return ""
+                yield name_of(identity)
 
 
 def epoch_ms(value: object) -> int | None:
     """Milliseconds since 1970 of an ISO time or a number of milliseconds; none when unreadable."""
     if js.is_finite(value):
-        return int(value)
+        return int(value) if abs(value) <= LATEST_MS else None
     if not isinstance(value, str):
         return None
     try:
@@ -302,29 +303,3 @@ def epoch_ms(value: object) -> int | None:
     if moment.tzinfo is None:
         return None
     return round(moment.timestamp() * 1000)
-
-
-def _turn_mark(text: str) -> Mark:
-    if text == FLUSH_USER_TEXT:
-        return "flush"
-    command = js.trim(text[:32])
-    return "compact_command" if command == "/compact" or command.startswith("/compact ") else ""
-
-
-def content_digest(record: JsonObject) -> bytes:
-    """What a rewrite keeps of an entry when it appends it again under a new id (runs 3.12).
-
-    A tool result may have been cut on the way, so its call stands for its content. Messages without
-    a time of their own could be honest repetitions and have no digest.
-    """
-    message = record.get("message")
-    message = message if isinstance(message, Mapping) else {}
-    if record.get("type") == "compaction":
-        parts: tuple[object, ...] = (record.get("summary"), record.get("tokensBefore"))
-    elif js.is_number(message.get("timestamp")):
-        content = message.get("content") if message.get("role") != "toolResult" else None
-        parts = (message.get("role"), message["timestamp"], message.get("toolCallId"), content)
-    else:
-        return b""
-    text = repr(parts).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(text, digest_size=12).digest()

@@ -1,7 +1,8 @@
 """Lines of a file to JSON records: torn, joined and unreadable lines become problems, never errors.
 
 The reader takes chunks of bytes and holds one line at a time, so memory stays flat whatever the size
-of the file. Every line ends up in a record or, byte for byte, in a problem.
+of the file. Every line ends up in a record or, byte for byte, in a problem. Each line tells up to
+where the file is settled, so that a grown file can be read on from there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ from sessions_app.transcript import Problem
 GIANT_LINE_CHARS = 1_000_000
 """From this length a line is reported as giant (it is kept all the same)."""
 
+MOST_RESTARTS = 1000
+"""So many times the search for a readable record on a damaged line starts again."""
+
 _BOM = b"\xef\xbb\xbf"
+_BLANK = b" \t\r\n\x00"
 _RECORD_START = '{"type":'
 
 
@@ -26,17 +31,45 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-_decoder = json.JSONDecoder(parse_constant=_no_constant)
+decoder = json.JSONDecoder(parse_constant=_no_constant)
+"""Slower than orjson, but takes lone surrogates as the runtime does; NaN is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place between two records: ``offset`` in bytes, and the line (from 1) it lies on.
+
+    ``begun`` is set where records of that line lie before it, which only the end of a file that was
+    still being written brings about.
+    """
+
+    offset: int = 0
+    line: int = 1
+    begun: bool = False
+
+    @property
+    def lines(self) -> int:
+        """How many lines were read, the begun one among them."""
+        return self.line - 1 + self.begun
+
+
+BEGINNING = Position()
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line without its line end. ``end`` is the offset in bytes just behind the line end."""
+    """One line, or what is left of one, without its line end. ``start`` is where it begins."""
 
-    number: int
+    start: Position
     data: bytes
-    end: int
     terminated: bool
+
+    @property
+    def end(self) -> Position:
+        offset = self.start.offset + len(self.data) + self.terminated
+        if self.terminated:
+            return Position(offset, self.start.line + 1)
+        return Position(offset, self.start.line, begun=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,48 +81,52 @@ class Record:
     raw: bytes
 
 
-def lines(chunks: Iterable[bytes], first_number: int = 1, offset: int = 0) -> Iterator[Line]:
-    """Split chunks at LF; the last line may lack its line end.
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a line holds in records and problems, and the position up to which it is settled.
 
-    ``first_number`` and ``offset`` say where in the file the first chunk starts.
+    A torn tail is not: it is read again once it is complete.
     """
-    number = first_number
+
+    items: tuple[Record | Problem, ...]
+    end: Position
+
+
+def lines(chunks: Iterable[bytes], start: Position = BEGINNING) -> Iterator[Line]:
+    """Split chunks at LF; the last line may lack its line end. ``start`` is where they begin."""
     held: list[bytes] = []
     for chunk in chunks:
-        start = 0
-        while (at := chunk.find(b"\n", start)) >= 0:
-            held.append(chunk[start : at + 1])
-            data = b"".join(held)
+        at = 0
+        while (end := chunk.find(b"\n", at)) >= 0:
+            held.append(chunk[at:end])
+            line = Line(start, b"".join(held), terminated=True)
             held.clear()
-            offset += len(data)
-            yield Line(number, data[:-1], offset, terminated=True)
-            number += 1
-            start = at + 1
-        if start < len(chunk):
-            held.append(chunk[start:])
+            yield line
+            start = line.end
+            at = end + 1
+        if at < len(chunk):
+            held.append(chunk[at:])
     if held:
-        data = b"".join(held)
-        yield Line(number, data, offset + len(data), terminated=False)
+        yield Line(start, b"".join(held), terminated=False)
 
 
-def records(line: Line) -> Iterator[Record | Problem]:
+def parse(line: Line) -> Parsed:
     """The JSON objects on one line, and what was wrong with it. A blank line gives nothing."""
-    data = line.data.removeprefix(_BOM) if line.number == 1 else line.data
-    data = data.strip(b" \t\r\n\x00")
-    if not data:
-        return
-    if len(data) >= GIANT_LINE_CHARS:
-        yield Problem(
-            line.number,
-            "FILE_GIANT_LINE",
-            f"The line holds {len(data):,} bytes. It was kept.",
-        )
+    number = line.start.line
+    data = line.data.removeprefix(_BOM) if line.start.offset == 0 else line.data
+    body = data.strip(_BLANK)
+    if not body:
+        return Parsed((), line.end)
     try:
-        value = orjson.loads(data)
+        value = orjson.loads(body)
     except orjson.JSONDecodeError:
-        yield from _recovered(line, data)
-        return
-    yield _record(line.number, value, data)
+        return _recovered(line, data)
+    if not line.terminated and not isinstance(value, dict):  # 12 may yet become 123
+        return _torn(line, data, [], "no object")
+    problems = [_giant(line)] if len(body) >= GIANT_LINE_CHARS else []
+    if line.start.begun:
+        problems.append(_joined(line, 1, junk=False))
+    return Parsed((*problems, _record(number, value, body)), line.end)
 
 
 def _record(number: int, value: Any, raw: bytes) -> Record | Problem:
@@ -103,71 +140,109 @@ def _record(number: int, value: Any, raw: bytes) -> Record | Problem:
     )
 
 
-def _recovered(line: Line, data: bytes) -> Iterator[Record | Problem]:
+def _giant(line: Line) -> Problem:
+    message = f"The line holds {len(line.data):,} bytes. It was kept."
+    return Problem(line.start.line, "FILE_GIANT_LINE", message)
+
+
+def _joined(line: Line, count: int, junk: bool) -> Problem:
+    return Problem(
+        line.start.line,
+        "FILE_JOINED_RECORDS",
+        f"{_count(count, 'readable record')} on one line"
+        + (" beside bytes of a torn one" if junk else " with others" if line.start.begun else "")
+        + ". The runtime drops such a line; every readable record was kept.",
+        line.data if junk else b"",
+    )
+
+
+def _recovered(line: Line, data: bytes) -> Parsed:
     """What the fast parser refused: lone surrogates, bad bytes, several records, torn ones."""
-    text = data.decode("utf-8", "replace")
-    if "\ufffd" in text and b"\xef\xbf\xbd" not in data:
-        yield Problem(
-            line.number,
-            "FILE_BAD_ENCODING",
-            "The line is not valid UTF-8; unreadable bytes are shown as U+FFFD.",
-            line.data,
-        )
-    found, junk, fault = _scan(text)
-    if found and (junk or len(found) > 1):
-        yield Problem(
-            line.number,
-            "FILE_JOINED_RECORDS",
-            f"{_count(len(found), 'readable record')} on one line"
-            + (" beside bytes of a torn one" if junk else "")
-            + ". The runtime drops such a line; every readable record was kept.",
-            line.data if junk else b"",
-        )
-    for value, raw in found:
-        yield _record(line.number, value, raw.encode("utf-8", "surrogatepass"))
-    if found:
-        return
-    if line.terminated:
-        kind, what = "FILE_BAD_LINE", "The line is not JSON"
-    else:
-        kind, what = "FILE_TRUNCATED_TAIL", "The last line breaks off"
-    yield Problem(line.number, kind, f"{what} ({fault}). Its bytes were kept.", line.data)
+    spans, junk, fault = _scan(data, line.terminated)
+    if junk and not line.terminated:
+        return _torn(line, data, spans, fault)
+    number = line.start.line
+    items: list[Record | Problem] = []
+    if len(data) >= GIANT_LINE_CHARS:
+        items.append(_giant(line))
+    if spans and (junk or line.start.begun or len(spans) > 1):
+        items.append(_joined(line, len(spans), junk))
+    items += _records(number, data, spans)
+    if not spans:
+        message = f"The line is not JSON ({fault}). Its bytes were kept."
+        items.append(Problem(number, "FILE_BAD_LINE", message, line.data))
+    return Parsed(tuple(items), line.end)
 
 
-def _scan(text: str) -> tuple[list[tuple[Any, str]], bool, str]:
-    """Every record in ``text``, whether other bytes lay between them, and the first fault.
+def _torn(line: Line, data: bytes, spans: list[tuple[int, int]], fault: str) -> Parsed:
+    """The end of a file that may still be written to: the whole records count, the rest waits."""
+    number = line.start.line
+    settled = spans[-1][1] if spans else 0
+    message = f"The last line breaks off ({fault}). Its bytes were kept."
+    tail = Problem(number, "FILE_TRUNCATED_TAIL", message, data[settled:])
+    offset = line.start.offset + len(line.data) - len(data) + settled
+    end = Position(offset, number, begun=True) if spans else line.start
+    return Parsed((*_records(number, data, spans), tail), end)
 
-    After a torn record the scan goes on at the next place where a record could start.
+
+def _records(number: int, data: bytes, spans: list[tuple[int, int]]) -> Iterator[Record | Problem]:
+    for start, end in spans:
+        raw = data[start:end]
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError:
+            text = raw.decode("utf-8", "replace")
+            yield Problem(
+                number,
+                "FILE_BAD_ENCODING",
+                "The line is not valid UTF-8; unreadable bytes are shown as U+FFFD.",
+            )
+        yield _record(number, decoder.decode(text), raw)
+
+
+def _scan(data: bytes, terminated: bool) -> tuple[list[tuple[int, int]], bool, str]:
+    """Where every record lies, whether other bytes lay between them, and the first fault.
+
+    Read as Latin-1 every byte is one character, so places hold for the bytes, valid UTF-8 or not.
+    After a torn record the scan goes on where the next could start; what lies there must look like
+    an entry, for blocks inside the torn record begin alike. At the end of a file that may still be
+    written to, it stops there: the bytes to come decide.
     """
-    found: list[tuple[Any, str]] = []
-    at, junk, fault = 0, False, ""
-    while at < len(text):
-        if text[at] in " \t\r":
+    text = data.decode("latin-1")
+    blank = _BLANK.decode()
+    spans: list[tuple[int, int]] = []
+    at, restarts, fault = 0, 0, ""
+    while 0 <= at < len(text) and restarts < MOST_RESTARTS:
+        if text[at] in blank:
             at += 1
             continue
+        value, end = None, at
         try:
-            value, end = _decoder.raw_decode(text, at)
-        except (ValueError, RecursionError) as error:
+            value, end = decoder.raw_decode(text, at)
+        except RecursionError:
+            return spans, True, fault or "nested too deeply"
+        except ValueError as error:
             fault = fault or _fault(error)
-            value, end = None, at
-        if end > at and (isinstance(value, dict) or (not found and end == len(text))):
-            found.append((value, text[at:end]))
+        if isinstance(value, dict) and (not restarts or _is_entry(value)):
+            spans.append((at, end))
             at = end
             continue
-        junk = True
-        at = text.find(_RECORD_START, at + 1)
-        if at < 0:
-            break
-    return found, junk, fault
+        fault = fault or "no object"
+        restarts += 1
+        at = text.find(_RECORD_START, max(at + 1, end)) if terminated else -1
+    return spans, restarts > 0, fault
+
+
+def _is_entry(value: dict[str, Any]) -> bool:
+    """Whether an object found behind torn bytes is a record and no part of one."""
+    return isinstance(value.get("type"), str) and "timestamp" in value
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _fault(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return "nested too deeply"
+def _fault(error: ValueError) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"column {error.colno}: {error.msg}"
     return str(error)

@@ -6,16 +6,18 @@ provider adds around them (roles, separators, images) is not known and not count
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
 import tiktoken
 
 ENCODINGS: Final = ("o200k_base", "cl100k_base")
-SLICE_CHARS: Final = 65_536
+SLICE_CHARS: Final = 16_384
 """Longer texts are counted in slices, so that memory and time stay in proportion.
 
-A cut inside a token can add one token a slice."""
+A slice ends between two words, which both vocabularies part there too; where there are none, a cut
+can add one token."""
 
 
 @cache
@@ -41,6 +43,21 @@ def count(text: str, encoding: str = "o200k_base") -> int:
     if encoding not in ENCODINGS:
         raise ValueError(f"unknown encoding {encoding!r}; one of {', '.join(ENCODINGS)}")
     encode = _encoding(encoding).encode_ordinary
-    if len(text) <= SLICE_CHARS:
-        return len(encode(text))
-    return sum(len(encode(text[i : i + SLICE_CHARS])) for i in range(0, len(text), SLICE_CHARS))
+    return sum(len(encode(part)) for part in _slices(text))
+
+
+def _slices(text: str) -> Iterator[str]:
+    start = 0
+    while len(text) - start > SLICE_CHARS:
+        end = _word_end(text, start + SLICE_CHARS // 2, start + SLICE_CHARS)
+        yield text[start:end]
+        start = end
+    yield text[start:]
+
+
+def _word_end(text: str, low: int, high: int) -> int:
+    """The last place above ``low`` where a space parts two letters, else ``high``."""
+    at = text.rfind(" ", low, high)
+    while at > low and not (text[at - 1].isalpha() and text[at + 1].isalpha()):
+        at = text.rfind(" ", low, at)
+    return at if at > low else high

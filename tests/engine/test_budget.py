@@ -117,7 +117,7 @@ def test_only_what_changes_is_an_override() -> None:
     found = apply(current=CompactionSettings(reserve_tokens=20_000), keepRecentTokens=20_000)
     assert not found.did_override and found.decision.reason == "settings_unchanged"
     found = apply(keepRecentTokens=5, reserveTokensFloor=0)
-    assert (found.reserve_override, found.keep_override) == (None, 5)
+    assert found.did_override and (found.reserve_override, found.keep_override) == (None, 5)
     assert found.decision.reason == "keep_recent_configured"
     found = apply(current=CompactionSettings(reserve_tokens=30_000), reserveTokens=16_384)
     assert (found.settings.reserve_tokens, found.reserve_override) == (20_000, 20_000)

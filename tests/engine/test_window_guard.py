@@ -81,6 +81,7 @@ def test_given_thresholds_are_rounded_down_and_at_least_one() -> None:
     assert (verdict.thresholds.hard, verdict.thresholds.warn) == (5_000, 1)
     assert not verdict.should_warn and not verdict.should_block
     assert judge(5_000, hard=5_001).should_block
+    assert judge(5_000, hard=-3).thresholds.hard == 1
 
 
 @pytest.mark.parametrize(

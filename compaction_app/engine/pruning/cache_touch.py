@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from compaction_app.engine.decision import Decision
-from compaction_app.engine.pruning.cache_ttl_settings import CACHE_TTL_MODE
+from compaction_app.engine.pruning.cache_ttl_settings import CACHE_TTL_MODE, context_pruning
 from sessions_app.tokens import javascript as js
 
 if TYPE_CHECKING:
@@ -102,7 +102,6 @@ def cache_touch_marker(
 
 
 def _pruning_mode(config: Any) -> str | None:
-    for key in ("agents", "defaults", "contextPruning"):
-        config = config.get(key) if isinstance(config, Mapping) else None
-    mode = config.get("mode") if isinstance(config, Mapping) else None
+    pruning = context_pruning(config)
+    mode = pruning.get("mode") if isinstance(pruning, Mapping) else None
     return mode if isinstance(mode, str) else None

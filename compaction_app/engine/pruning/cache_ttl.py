@@ -103,32 +103,44 @@ def prune_call(
     window_tokens: object,
     model_window_tokens: object = None,
     drop_thinking_blocks: bool = False,
+    eligible: bool = True,
 ) -> PrunedContext:
     """What one model call sends, given when the cache was last touched; none for never.
 
-    Without settings (mode off, provider not eligible) nothing is pruned.
+    Without settings (mode off) or for a provider that is not ``eligible`` nothing is pruned, nor where
+    a message is so malformed that the runtime's pruning fails: the failure is swallowed.
     """
-    waiting = _why_wait(settings, now_ms, touched_at_ms)
+    waiting = _why_wait(settings, now_ms, touched_at_ms, eligible)
+    inputs: dict[str, Scalar] = {"lastCacheTouchAt": touched_at_ms, "now": now_ms}
     if settings is None or waiting is not None:
-        decision = _idle(waiting or "off", rules.id, {"lastCacheTouchAt": touched_at_ms})
+        decision = _idle(waiting or "off", rules.id, inputs)
         return PrunedContext(messages, (), decision, touched_at_ms)
-    pruned = prune_context(
-        messages,
-        settings,
-        rules,
-        window_tokens=window_tokens,
-        model_window_tokens=model_window_tokens,
-        drop_thinking_blocks=drop_thinking_blocks,
-    )
+    try:
+        pruned = prune_context(
+            messages,
+            settings,
+            rules,
+            window_tokens=window_tokens,
+            model_window_tokens=model_window_tokens,
+            drop_thinking_blocks=drop_thinking_blocks,
+        )
+    except TypeError:
+        decision = _idle("malformed_message", rules.id, inputs)
+        return PrunedContext(messages, (), decision, touched_at_ms)
     touched = touched_at_ms if pruned.messages is messages else now_ms
     return PrunedContext(pruned.messages, pruned.changes, pruned.decision, touched)
 
 
 def _why_wait(
-    settings: CacheTtlSettings | None, now_ms: float, touched_at_ms: float | None
+    settings: CacheTtlSettings | None,
+    now_ms: float,
+    touched_at_ms: float | None,
+    eligible: bool,
 ) -> str | None:
     if settings is None:
         return "off"
+    if not eligible:
+        return "provider_not_eligible"
     if not touched_at_ms:
         return "cache_never_touched"
     if settings.ttl_ms <= 0:

@@ -44,6 +44,13 @@ class CacheTtlSettings:
     hard_clear: HardClear = HardClear()
 
 
+def context_pruning(config: Any) -> Any:
+    """What a configuration holds under ``agents.defaults.contextPruning``; none without it."""
+    for key in ("agents", "defaults", "contextPruning"):
+        config = config.get(key) if isinstance(config, Mapping) else None
+    return config
+
+
 def cache_ttl_settings(raw: Any, durations: DurationRules) -> CacheTtlSettings | None:
     """The settings of a configuration; none unless its mode is exactly "cache-ttl".
 

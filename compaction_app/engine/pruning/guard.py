@@ -38,6 +38,7 @@ SOFT_GUARD: Final = "soft_guard"
 MIN_LIMIT_CHARS: Final = 1024
 CHARS_PER_TOKEN: Final = 4
 RESULT_CHARS_PER_TOKEN: Final = 2
+DEFAULT_WINDOW_TOKENS: Final = 200_000
 OVERFLOW_TEXT: Final = (
     "Context overflow: estimated context size exceeds safe threshold during tool loop."
 )
@@ -49,20 +50,26 @@ class GuardRules:
 
     ``headroom_share`` and ``single_share``: the parts of the window that the whole and one result may
     fill. ``too_large``: what happens when the whole does not fit. ``sticks``: whether the cut form
-    replaces the message for the rest of the session in memory. ``checks_mid_turn``: whether the
-    routing before a prompt can run here as well.
+    replaces the message for the rest of the session in memory. ``window_from_budget``: whether the
+    run's context budget goes before the model's window. ``checks_mid_turn``: whether the routing
+    before a prompt can run here as well.
     """
 
     cut: SoftCutRules
     headroom_share: float
     too_large: Literal["compact_oldest", "overflow"]
     sticks: bool
+    window_from_budget: bool = True
     checks_mid_turn: bool = False
     single_share: float = 0.5
 
 
 GUARD_2026_3: Final = GuardRules(
-    cut=SOFT_CUT_2026_3, headroom_share=0.75, too_large="compact_oldest", sticks=True
+    cut=SOFT_CUT_2026_3,
+    headroom_share=0.75,
+    too_large="compact_oldest",
+    sticks=True,
+    window_from_budget=False,
 )
 GUARD_2026_4_20: Final = GuardRules(
     cut=SOFT_CUT_2026_4_20, headroom_share=0.9, too_large="overflow", sticks=False
@@ -110,6 +117,15 @@ class Guarded:
     error: str | None = None
     mid_turn: PromptRoute | None = None
     fence: int | None = None
+
+
+def guard_window(
+    context_tokens: object, model_window: object, model_max_tokens: object, rules: GuardRules
+) -> int | float:
+    """The window a run guards: its context budget, else the model's own, else 200,000 tokens."""
+    budget = context_tokens if rules.window_from_budget else None
+    given = (value for value in (budget, model_window, model_max_tokens) if js.is_number(value))
+    return js.maximum(1, js.floor(next(given, DEFAULT_WINDOW_TOKENS)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from compaction_app.engine.decision import Decision, Step
 from compaction_app.engine.pruning.caps import (
     CAPS_2026_3,
     CAPS_2026_4_20,
@@ -211,6 +212,52 @@ def _aggregate_notice(candidates: int, budget: float, rules: RecoveryRules) -> N
     if rules.crowded_notice and budget < candidates * js.utf16_len(notice(1)):
         return rules.crowded_notice
     return notice
+
+
+def reduction_decision(plan: ReductionPlan, rule_set: str) -> Decision:
+    """Whether recovery tries to cut tool results at all, and why."""
+    reason = "within_caps"
+    if plan.oversized_count > 0:
+        reason = "over_single_cap"
+    elif plan.likely_oversized:
+        reason = "over_aggregate_budget"
+    return Decision(
+        rule="tool_result_recovery",
+        fired=plan.likely_oversized,
+        outcome="truncate" if plan.likely_oversized else "skip",
+        reason=reason,
+        rule_set=rule_set,
+        inputs={
+            "toolResultCount": plan.tool_result_count,
+            "totalToolResultChars": plan.total_tool_result_chars,
+            "oversizedCount": plan.oversized_count,
+        },
+        steps=(
+            Step("maxChars", "min(floor(window*0.3)*4, cap)", plan.max_chars, "chars"),
+            Step("aggregateBudget", "override ?? maxChars", plan.aggregate_budget_chars, "chars"),
+            Step("oversized", "over maxChars", plan.oversized_reducible_chars, "chars"),
+            Step("aggregate", "over the budget", plan.aggregate_reducible_chars, "chars"),
+            Step("maxReducible", "oversized + aggregate", plan.max_reducible_chars, "chars"),
+        ),
+    )
+
+
+def truncate_for_prompt(
+    messages: Sequence[Any], window_tokens: float, rules: RecoveryRules, live_cap_chars: float
+) -> TruncatedMessages:
+    """The copy of a history that a prompt sends, by the run's cap; nothing that is stored changes.
+
+    The same list where the version does not cut that copy.
+    """
+    if rules.prompt_aggregate_caps is None:
+        return TruncatedMessages(messages, 0, ())
+    return truncate_tool_results(
+        messages,
+        window_tokens,
+        rules,
+        single_cap_chars=live_cap_chars,
+        aggregate_cap_chars=rules.prompt_aggregate_caps * live_cap_chars,
+    )
 
 
 def truncate_tool_results(

@@ -19,6 +19,9 @@ MISSING_RESULT_TEXT: Final = (
     "[openclaw] missing tool result in session history; "
     "inserted synthetic error result for transcript repair."
 )
+RESPONSES_APIS: Final = frozenset(
+    {"openai-responses", "azure-openai-responses", "openai-codex-responses"}
+)
 REDACTED_ATTACHMENT: Final = "__OPENCLAW_REDACTED__"
 UNKNOWN_TOOL: Final = "unknown"
 
@@ -53,6 +56,14 @@ TOOL_CALLS_2026_3: Final = ToolCallRules(
     missing_text_option=False,
     redacts_attachments=True,
 )
+_RESULT_ID_FIELDS = (
+    "toolCallId",
+    "toolUseId",
+    "tool_call_id",
+    "tool_use_id",
+    "callId",
+    "call_id",
+)
 _CALL_ID_FIELDS = ("id", "call_id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id")
 TOOL_CALLS_2026_4_20: Final = ToolCallRules(
     result_id_fields=("toolCallId", "toolUseId"),
@@ -63,9 +74,7 @@ TOOL_CALLS_2026_4_20: Final = ToolCallRules(
     missing_text_option=False,
 )
 TOOL_CALLS_2026_5_28: Final = ToolCallRules(
-    result_id_fields=(
-        *("toolCallId", "toolUseId", "tool_call_id", "tool_use_id", "callId", "call_id"),
-    ),
+    result_id_fields=_RESULT_ID_FIELDS,
     trims_result_ids=True,
     checked_types=CALL_TYPES | SNAKE_CALL_TYPES,
     call_id_fields=_CALL_ID_FIELDS,
@@ -137,6 +146,11 @@ def missing_result(
         "isError": True,
         "timestamp": now_ms,
     }
+
+
+def run_missing_text(model_api: str | None) -> str | None:
+    """The text a run gives error results: "aborted" for the Responses APIs, else the rule's own."""
+    return "aborted" if model_api in RESPONSES_APIS else None
 
 
 def allowed_names(names: Any) -> frozenset[str] | None:

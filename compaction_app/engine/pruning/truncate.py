@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from compaction_app.engine.pruning.change import block_text
+from compaction_app.engine.pruning.change import block_text, text_chars
 from sessions_app.tokens import javascript as js
 
 Notice = Callable[[float], str]
@@ -25,11 +25,11 @@ MIDDLE_MARKER_CHARS: Final = 63
 MIN_KEEP_CHARS: Final = 2000
 IMPORTANT_TAIL_CHARS: Final = 2000
 
-_FAILURE = (
+_IMPORTANT_WORDS = (
     "error|exception|failed|fatal|traceback|panic|stack trace|errno|exit code"
     "|total|summary|result|complete|finished|done"
 )
-_IMPORTANT = re.compile(rf"\b(?:{_FAILURE})\b", re.ASCII)
+_IMPORTANT = re.compile(rf"\b(?:{_IMPORTANT_WORDS})\b", re.ASCII)
 
 
 def _count(count: float) -> str:
@@ -175,10 +175,7 @@ def tool_result_text_chars(message: Any) -> int:
     """Text length of a tool result with a list of blocks; 0 for any other message (spec pruning 4)."""
     if not isinstance(message, Mapping) or message.get("role") != "toolResult":
         return 0
-    content = message.get("content")
-    if not isinstance(content, list):
-        return 0
-    return sum(js.utf16_len(text) for block in content if (text := block_text(block)) is not None)
+    return text_chars(message) if isinstance(message.get("content"), list) else 0
 
 
 def truncate_message(

@@ -36,6 +36,8 @@ class Command(BaseCommand):
             self._print_json(reports)
         else:
             reports += self._with_progress(owner, sources)
+        if not reports:
+            self.stderr.write("No session files were found there.")
         refused = [
             r for r in reports if r.status == "refused" and Path(r.path).resolve() in explicit
         ]

@@ -173,6 +173,8 @@ def call(touched: float | None, now: float = 1000, **options: Any) -> PrunedCont
         (0, {}, "cache_never_touched"),
         (501, {}, "ttl_not_elapsed"),
         (500, {"settings": None}, "off"),
+        (500, {"eligible": False}, "provider_not_eligible"),
+        (500, {"context": [user(), {"role": "assistant"}, *TAIL]}, "malformed_message"),
         (500, {"settings": replace(DEFAULT, ttl_ms=0)}, "no_ttl"),
     ],
 )

@@ -11,12 +11,18 @@ from compaction_app.engine.pruning.cache_ttl_settings import (
     HardClear,
     SoftTrim,
     cache_ttl_settings,
+    context_pruning,
 )
 from compaction_app.engine.pruning.duration import DURATION_2026_5_28
 
 
 def settings(**raw: Any) -> CacheTtlSettings | None:
     return cache_ttl_settings({"mode": "cache-ttl", **raw}, DURATION_2026_5_28)
+
+
+@pytest.mark.parametrize("config", [None, {}, {"agents": {"defaults": 3}}])
+def test_a_configuration_without_the_setting_holds_none(config: Any) -> None:
+    assert context_pruning(config) is None
 
 
 @pytest.mark.parametrize("raw", [None, {}, {"mode": "off"}, {"mode": "Cache-TTL"}, "cache-ttl", []])

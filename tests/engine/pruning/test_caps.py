@@ -45,6 +45,11 @@ def test_a_configured_zero_counts_and_means_one_character() -> None:
     assert caps.live_max_chars(200_000, config, None, CAPS_2026_5_28) == 1
 
 
+def test_a_session_takes_the_cap_of_its_window() -> None:
+    assert caps.session_max_chars(8000, {}, None, CAPS_2026_5_28) == 9600
+    assert caps.session_max_chars(200_000, CONFIG, "coder-two", CAPS_2026_4_20) == 90_000
+
+
 def test_no_window_leaves_the_base_cap() -> None:
     assert caps.session_max_chars(None, CONFIG, None, CAPS_2026_5_28) == 16_000
 

@@ -88,6 +88,17 @@ def test_in_the_end_only_the_sizes_are_kept() -> None:
     }
 
 
+def test_details_that_grow_too_large_by_masking_fall_back_and_keep_their_exact_size() -> None:
+    kept = stored_details({"exitCode": 1, "password": ["a"] * 1500}, PLAIN)
+    assert kept["exitCode"] == 1 and "password" not in kept
+    assert kept["originalDetailsBytes"] < MAX_BYTES < kept["sanitizedDetailsBytes"]
+
+
+def test_details_without_a_json_form_keep_what_has_one() -> None:
+    kept = stored_details({"exitCode": 1, "odd": {1, 2}}, PLAIN)
+    assert kept["originalDetailsBytesAtLeast"] == MAX_BYTES + 1 and kept["exitCode"] == 1
+
+
 def test_a_cut_through_a_secret_hides_the_kept_part() -> None:
     secret = "token=abcdefghijklmnopqrstuvwxyz\n" + "t" * 3000
     kept = stored_details({"tail": secret, "big": BIG}, PLAIN)["tail"]

@@ -13,6 +13,7 @@ from compaction_app.engine.pruning.guard import (
     MidTurnCheck,
     guard_context,
     guard_limits,
+    guard_window,
 )
 from compaction_app.engine.routing import MID_TURN_OVERFLOW_TEXT
 from compaction_app.engine.rule_sets import (
@@ -77,6 +78,14 @@ def test_limits_are_shares_of_the_window(rules: RuleSet, single: int, whole: int
     limits = guard_limits(8000.9, rules.pruning.guard)
     assert (limits.single_chars, limits.total_chars) == (single, whole)
     assert guard_limits(0, rules.pruning.guard).single_chars == 1024
+
+
+def test_the_guarded_window_is_the_run_s_or_the_model_s() -> None:
+    current, early = (rules.pruning.guard for rules in (OPENCLAW_2026_5_28, OPENCLAW_2026_3))
+    assert guard_window(64_000.5, 200_000, None, current) == 64_000
+    assert guard_window(64_000, None, 8000, early) == 8000
+    assert guard_window(None, None, None, current) == 200_000
+    assert guard_window(0, None, None, current) == 1
 
 
 def test_the_decision_tells_why() -> None:

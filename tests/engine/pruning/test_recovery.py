@@ -16,6 +16,8 @@ from compaction_app.engine.pruning.recovery import (
     RECOVERY_2026_5_28,
     RecoveryRules,
     plan_reduction,
+    reduction_decision,
+    truncate_for_prompt,
     truncate_tool_results,
 )
 from compaction_app.engine.pruning.truncate import tool_result_text_chars
@@ -70,16 +72,27 @@ def test_2026_3_has_no_aggregate_budget() -> None:
 
 
 def test_the_copy_for_a_prompt_may_hold_four_caps() -> None:
-    share = RECOVERY_2026_5_28.prompt_aggregate_caps
-    assert share == 4
-    plan = plan_reduction(
-        _three(900, 900, 900),
-        50_000,
-        RECOVERY_2026_5_28,
-        single_cap_chars=1000,
-        aggregate_cap_chars=share * 1000,
-    )
-    assert plan.max_reducible_chars == 0
+    fits = [*_three(900, 900, 900), result("d" * 1300)]
+    assert truncate_for_prompt(fits, 50_000, RECOVERY_2026_5_28, 1000).truncated_count == 1
+    over = [*_three(900, 900, 900), result("d" * 1000), result("e" * 400)]
+    (made,) = truncate_for_prompt(over, 50_000, RECOVERY_2026_5_28, 1000).changes
+    assert made.position == 1 and made.removed_chars == 100
+    assert truncate_for_prompt(over, 50_000, RECOVERY_2026_4_20, 1000).messages is over
+
+
+@pytest.mark.parametrize(
+    ("lengths", "reason"),
+    [
+        ((10, 10, 10), "within_caps"),
+        ((900, 900, 900), "over_aggregate_budget"),
+        ((3000, 1, 1), "over_single_cap"),
+    ],
+)
+def test_recovery_says_whether_it_tries(lengths: tuple[int, int, int], reason: str) -> None:
+    plan = plan_reduction(_three(*lengths), 50_000, RECOVERY_2026_5_28, single_cap_chars=2000)
+    decision = reduction_decision(plan, "x")
+    assert decision.reason == reason and decision.fired == plan.likely_oversized
+    assert decision.steps[-1].value == plan.max_reducible_chars
 
 
 def test_an_oversized_result_is_cut_before_the_budget_is_looked_at() -> None:

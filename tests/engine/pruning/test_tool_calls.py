@@ -16,6 +16,7 @@ from compaction_app.engine.pruning.tool_calls import (
     normal_result_name,
     result_id,
     result_ids,
+    run_missing_text,
     sanitize_tool_calls,
     tool_calls,
     without_details,
@@ -57,6 +58,11 @@ def test_only_the_current_version_lets_the_missing_text_be_set() -> None:
     earlier = missing_result("a", None, "", 5, TOOL_CALLS_2026_4_20)
     assert current["content"][0]["text"] == "" and earlier["content"][0]["text"] != ""
     assert current["toolName"] == "unknown" and current["timestamp"] == 5
+
+
+def test_the_responses_apis_say_aborted() -> None:
+    assert run_missing_text("openai-responses") == "aborted"
+    assert run_missing_text("anthropic-messages") is run_missing_text(None) is None
 
 
 def test_calls_no_provider_would_take_are_removed() -> None:

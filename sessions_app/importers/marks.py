@@ -1,0 +1,69 @@
+"""What tells entries that are no part of the conversation from those that are.
+
+The turn of a memory flush and a typed ``/compact`` show in the user's text; an entry that a session
+rewrite appended again shows in its content, which stays the same under a new id (runs 3.3, 3.12).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+from sessions_app.tokens import javascript as js
+from sessions_app.transcript import JsonObject, Mark
+
+FLUSH_USER_TEXT = "Continue the OpenClaw runtime event."
+"""The user message of a memory-flush turn (runs 3.3)."""
+
+
+def type_of(record: JsonObject) -> str:
+    """The type of an entry, "" where it is none."""
+    kind = record.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
+def message_of(record: JsonObject) -> JsonObject:
+    """The message of a message entry, else an empty one."""
+    message = record.get("message") if record.get("type") == "message" else None
+    return message if isinstance(message, Mapping) else {}
+
+
+def turn_mark(message: JsonObject) -> Mark:
+    """What a user message makes of its turn: a memory flush, a typed ``/compact``, or neither."""
+    text = first_text(message)
+    if text == FLUSH_USER_TEXT:
+        return "flush"
+    command = js.trim(text[:32])
+    return "compact_command" if command == "/compact" or command.startswith("/compact ") else ""
+
+
+def content_digest(record: JsonObject) -> bytes:
+    """What a rewrite keeps of an entry when it appends it again under a new id (runs 3.12).
+
+    A tool result may have been cut on the way, so its call stands for its content. Messages without
+    a time of their own could be honest repetitions and have no digest.
+    """
+    message = message_of(record)
+    if record.get("type") == "compaction":
+        parts: tuple[object, ...] = (record.get("summary"), record.get("tokensBefore"))
+    elif js.is_number(message.get("timestamp")):
+        content = message.get("content") if message.get("role") != "toolResult" else None
+        parts = (message.get("role"), message["timestamp"], message.get("toolCallId"), content)
+    else:
+        return b""
+    try:
+        text = repr(parts).encode("utf-8", "surrogatepass")
+    except RecursionError:
+        return b""
+    return hashlib.blake2b(text, digest_size=12).digest()
+
+
+def first_text(message: JsonObject) -> str:
+    """The text of a message, or of its first text block; "" without one."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, Mapping) and isinstance(block.get("text"), str):
+            return str(block["text"])
+    return ""

@@ -1,0 +1,70 @@
+"""Counting a session's tokens anew by another vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.db import transaction
+
+from sessions_app import jobs
+from sessions_app.facts import write_facts
+from sessions_app.importers.openclaw import migrate
+from sessions_app.measures import exact_tokens
+from sessions_app.models import Entry, Job, Session
+from sessions_app.payload import record_of
+from sessions_app.tokens.exact import ENCODINGS
+
+AT_ONCE_ENTRIES = 2_000
+BATCH = 500
+
+
+class UnknownEncoding(ValueError):
+    """There is no such vocabulary."""
+
+
+def request_recount(session: Session, encoding: str) -> Job | None:
+    """Count now, or by a worker when the session is long: then the job.
+
+    Raises:
+        UnknownEncoding: naming those there are.
+    """
+    if encoding not in ENCODINGS:
+        raise UnknownEncoding(
+            f"There is no vocabulary {encoding!r}; known: {', '.join(ENCODINGS)}."
+        )
+    if session.entry_count <= AT_ONCE_ENTRIES:
+        recount(session, encoding)
+        return None
+    title = f"{session.title}: count by {encoding}"
+    arguments = {"encoding": encoding}
+    return jobs.enqueue(session.team, "recount", title, arguments, session.entry_count, session)
+
+
+def recount(session: Session, encoding: str, job: Job | None = None) -> None:
+    """Count every entry's texts by ``encoding``; done again after a crash it starts anew."""
+    done = 0
+    for window in session.windows.order_by("sequence"):
+        found = Entry.objects.filter(window=window).order_by("seq").only("pk", "type", "payload")
+        for batch in _batches(found.iterator(chunk_size=BATCH)):
+            for entry in batch:
+                record = migrate(record_of(entry.payload), window.version)
+                entry.exact = exact_tokens(entry.type, record, encoding)
+            Entry.objects.bulk_update(batch, ["exact"])
+            done += len(batch)
+            if job is not None:
+                jobs.report(job, done)
+    with transaction.atomic():
+        session.encoding = encoding
+        for window in session.windows.order_by("sequence"):
+            write_facts(session, window)
+
+
+def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
+    batch: list[Entry] = []
+    for entry in entries:
+        batch.append(entry)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
