@@ -19,6 +19,10 @@ UNSERIALISABLE: Final = "[unserializable]"
 RUNTIME_CONTEXT_TYPE: Final = "openclaw.runtime-context"
 
 
+class UnmeasurableMessage(TypeError):
+    """A message on which the version's own runtime fails."""
+
+
 @dataclass(frozen=True, slots=True)
 class MessageTokenRules:
     """What differs by version (spec profiles 1.5).
@@ -54,7 +58,7 @@ def message_tokens(
     """Estimated tokens of one message; 0 for roles that never reach a model.
 
     Raises:
-        TypeError: where the version's runtime fails too: a tool call without arguments.
+        UnmeasurableMessage: where the version's runtime fails too: a tool call without arguments.
     """
     return tokens_of_chars(message_chars(message, rules))
 
@@ -171,7 +175,7 @@ def _answer_chars(block: Mapping[str, Any], rules: MessageTokenRules) -> int:
 def _arguments_text(call: Mapping[str, Any], rules: MessageTokenRules) -> str:
     if "arguments" not in call:
         if rules.missing_arguments is None:
-            raise TypeError("a tool call without arguments has no length in this version")
+            raise UnmeasurableMessage("a tool call without arguments has no length in this version")
         return rules.missing_arguments
     try:
         return js.json_text(call["arguments"])

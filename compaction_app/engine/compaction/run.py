@@ -119,7 +119,6 @@ def _safeguard_task(
         messages=preparation.messages,
         turn_prefix=preparation.turn_prefix,
         is_split_turn=preparation.is_split_turn,
-        first_kept_entry_id=preparation.first_kept_entry_id,
         tokens_before=preparation.tokens_before,
         previous_summary=preparation.previous_summary,
         file_operations=preparation.file_operations,
@@ -186,26 +185,17 @@ def _compacted(
     )
     if boundary.fired:
         entry = {**entry, "firstKeptEntryId": order.entry_id}
-    before = _estimate(path, rules)
-    estimated = _estimate((*path, entry), rules)
+    before, estimated = _estimate(path, rules), _estimate((*path, entry), rules)
     after = tokens_after(estimated, order.observed_tokens, before)
-    decision = Decision(
-        rule="compaction",
-        fired=True,
-        outcome="compacted",
-        reason=safeguard.reason if safeguard else "summarised",
-        rule_set=rules.id,
-        inputs={"mode": order.mode, "manual": order.manual},
-        steps=(
-            Step("tokensBefore", "usage + tokens after it", entry["tokensBefore"]),
-            Step("estimateBefore", "Σ tokens of messages", before),
-            Step("estimateAfter", "Σ tokens of messages with the summary", estimated),
-            Step("tokensAfter", "estimateAfter unless it grew", after),
-        ),
+    steps = (
+        Step("tokensBefore", "usage + tokens after it", entry["tokensBefore"]),
+        Step("estimateBefore", "Σ tokens of messages", before),
+        Step("estimateAfter", "Σ tokens of messages with the summary", estimated),
+        Step("tokensAfter", "estimateAfter unless it grew", after),
     )
     return CompactionRun(
         outcome="compacted",
-        decision=decision,
+        decision=_made(order, safeguard.reason if safeguard else "summarised", steps, rules),
         entry=entry,
         tokens_before=entry["tokensBefore"],
         tokens_after=after,
@@ -213,6 +203,18 @@ def _compacted(
         default=default,
         safeguard=safeguard,
         boundary=boundary,
+    )
+
+
+def _made(order: CompactionOrder, reason: str, steps: tuple[Step, ...], rules: RuleSet) -> Decision:
+    return Decision(
+        rule="compaction",
+        fired=True,
+        outcome="compacted",
+        reason=reason,
+        rule_set=rules.id,
+        inputs={"mode": order.mode, "manual": order.manual},
+        steps=steps,
     )
 
 

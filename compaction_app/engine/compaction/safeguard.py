@@ -1,7 +1,8 @@
 """A compaction with the safeguard: structured, checked, with what must not be lost (spec compaction 3).
 
-It always ends with a boundary to write, unless no model or no credentials can be had (then it cancels
-with a reason) or a provider was aborted. A failing quality check never cancels it.
+It always ends with a boundary to write, unless no model or no credentials can be had or a message
+cannot be measured (then it cancels with a reason), or a provider was aborted. A failing quality check
+never cancels it.
 """
 
 from __future__ import annotations
@@ -57,13 +58,17 @@ from compaction_app.engine.compaction.workspace_rules import (
     workspace_rules_section,
 )
 from sessions_app.tokens import javascript as js
+from sessions_app.tokens.message_tokens import UnmeasurableMessage
 
 if TYPE_CHECKING:
     from compaction_app.engine.rule_sets import RuleSet
 
+NO_SUMMARY = "Compaction safeguard could not summarize the session"
+
 SafeguardOutcome = Literal["compacted", "cancelled", "raised"]
 SafeguardReason = (
-    Literal["summarised", "provider_summary", "no_real_conversation", "provider_aborted"] | Obstacle
+    Literal["summarised", "provider_summary", "no_real_conversation", "provider_aborted", "failed"]
+    | Obstacle
 )
 
 
@@ -152,7 +157,12 @@ class _Safeguard:
         obstacle = yield from missing_means(self.task)
         if obstacle is not None:
             return replace(base, outcome="cancelled", reason=obstacle[0], cancel_reason=obstacle[1])
-        return (yield from self._with_model(base))
+        try:
+            return (yield from self._with_model(base))
+        except UnmeasurableMessage as error:
+            return replace(
+                base, outcome="cancelled", reason="failed", cancel_reason=f"{NO_SUMMARY}: {error}"
+            )
 
     def _with_provided(self, summary: str, base: SafeguardRun) -> SafeguardRun:
         _, preserved = self._split(self.source.messages)
@@ -174,11 +184,12 @@ class _Safeguard:
         task = replace(task, max_chunk_tokens=chunk_tokens(seen, task.context_window, rules.chunks))
         attempts = yield from summarise_until_good(
             target,
-            self.source.turn_prefix if self.task.is_split_turn else (),
+            self.source.turn_prefix,
             history.previous_summary,
             task,
             self._max_attempts(),
             rules,
+            is_split_turn=self.task.is_split_turn,
         )
         base = replace(
             base,

@@ -84,21 +84,22 @@ class Attempts:
 
 def summarise_until_good(
     history: Sequence[Message],
-    split_prefix: Sequence[Message],
+    turn_prefix: Sequence[Message],
     previous_summary: str | None,
     task: SummaryTask,
     max_attempts: int,
     rules: CompactionRules,
+    *,
+    is_split_turn: bool,
 ) -> Steps[Attempts]:
     """Summarise, check, and try again with what was missing; a failing last attempt counts as well.
 
     ``task`` carries sizes and the structure instructions. ``max_attempts`` 0 means one attempt that
     is not checked.
     """
-    seen = (*history, *split_prefix)
-    ask = latest_user_ask(seen)
-    recent = "\n".join(readable_text(message) for message in seen[-IDENTIFIER_MESSAGES:])
-    identifiers = tuple(opaque_identifiers(recent))
+    seen = (*history, *turn_prefix)
+    split_prefix = turn_prefix if is_split_turn else ()
+    ask, identifiers = latest_user_ask(seen), _recent_identifiers(seen)
     structure = task.custom_instructions or ""
     instructions = structure
     done: list[SummaryAttempt] = []
@@ -122,6 +123,11 @@ def summarise_until_good(
             break
         instructions = feedback_instructions(structure, check.reasons, task.identifiers)
     return Attempts(tuple(done), identifiers, ask)
+
+
+def _recent_identifiers(messages: Sequence[Message]) -> tuple[str, ...]:
+    texts = (readable_text(message) for message in messages[-IDENTIFIER_MESSAGES:])
+    return tuple(opaque_identifiers("\n".join(texts)))
 
 
 def _draft(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from compaction_app.engine.compaction.agents_sections import DEFAULT_SECTIONS
 from compaction_app.engine.compaction.file_operations import (
@@ -13,6 +14,7 @@ from compaction_app.engine.compaction.file_operations import (
 )
 from compaction_app.engine.compaction.instructions import IdentifierPolicy
 from compaction_app.engine.compaction.summary_cap import MAX_SUMMARY_CHARS
+from compaction_app.engine.config_value import value_at
 from sessions_app.tokens import javascript as js
 
 DEFAULT_QUALITY_RETRIES = 1
@@ -78,6 +80,27 @@ class SafeguardSettings:
     provider: str | None = None
 
 
+def safeguard_settings(config: object, window: float | None = None) -> SafeguardSettings:
+    """The settings as a configuration has them; ``window`` is the resolved context window."""
+    compaction = value_at(config, "agents", "defaults", "compaction")
+    guard = value_at(compaction, "qualityGuard", "enabled")
+    share = value_at(compaction, "maxHistoryShare")
+    sections = value_at(compaction, "postCompactionSections")
+    return SafeguardSettings(
+        recent_turns_preserve=value_at(compaction, "recentTurnsPreserve"),
+        quality_guard=guard if isinstance(guard, bool) else None,
+        max_quality_retries=value_at(compaction, "qualityGuard", "maxRetries"),
+        max_history_share=share if js.is_finite(share) else None,
+        context_window_tokens=window,
+        identifiers=IdentifierPolicy(
+            _text(compaction, "identifierPolicy"), _text(compaction, "identifierInstructions")
+        ),
+        custom_instructions=_text(compaction, "customInstructions"),
+        post_compaction_sections=_names(sections) if isinstance(sections, list) else None,
+        provider=_text(compaction, "provider"),
+    )
+
+
 def quality_retries(value: object) -> int:
     """The setting ``qualityGuard.maxRetries`` as a whole number from 0 to 3."""
     if not js.is_finite(value):
@@ -91,3 +114,12 @@ def summary_reserve_tokens(requested: float, model_max: object) -> int:
     if js.is_finite(model_max) and model_max > 0:
         reserve = min(reserve, js.floor(model_max))
     return int(max(1, reserve))
+
+
+def _text(compaction: object, key: str) -> str | None:
+    value = value_at(compaction, key)
+    return value if isinstance(value, str) else None
+
+
+def _names(sections: list[Any]) -> tuple[str, ...]:
+    return tuple(name for name in sections if isinstance(name, str))

@@ -43,7 +43,6 @@ class SafeguardTask:
     messages: Sequence[Message]
     turn_prefix: Sequence[Message] = ()
     is_split_turn: bool = False
-    first_kept_entry_id: str = ""
     tokens_before: Any = None
     previous_summary: str | None = None
     file_operations: FileOperations = field(default_factory=FileOperations)

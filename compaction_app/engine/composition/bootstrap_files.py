@@ -1,4 +1,4 @@
-"""Which workspace files go into a prompt, and with how much of their text (spec compaction 5.1, 5.2)."""
+"""With how much of its text each workspace file goes into a prompt (spec compaction 5.2)."""
 
 from __future__ import annotations
 
@@ -10,21 +10,6 @@ from compaction_app.engine.composition.bootstrap_limits import LimitRules
 from compaction_app.engine.composition.bootstrap_trim import Trim, clamp, trim_file
 from sessions_app.tokens import javascript as js
 
-LOAD_ORDER = (
-    "AGENTS.md",
-    "SOUL.md",
-    "TOOLS.md",
-    "IDENTITY.md",
-    "USER.md",
-    "HEARTBEAT.md",
-    "BOOTSTRAP.md",
-    "MEMORY.md",
-)
-"""Budgets are spent in this order; in the prompt the files stand in another."""
-
-SUBAGENT_FILES = frozenset({"AGENTS.md", "TOOLS.md"})
-CRON_FILES = frozenset({"AGENTS.md", "TOOLS.md", "SOUL.md", "IDENTITY.md", "USER.md"})
-HEARTBEAT_FILE = "HEARTBEAT.md"
 MIN_REMAINING_CHARS = 64
 
 InjectionOutcome = Literal["whole", "truncated", "missing", "blank", "no_path", "no_budget"]
@@ -64,43 +49,6 @@ class Injection:
     files: tuple[InjectedFile, ...]
     warnings: tuple[str, ...]
     records: tuple[FileRecord, ...]
-
-
-def files_for_session(
-    files: Sequence[WorkspaceFile], session_key: str | None
-) -> tuple[WorkspaceFile, ...]:
-    """The files a session of this kind sees: few for subagents, some for cron, else all."""
-    if is_subagent_key(session_key):
-        return tuple(file for file in files if file.name in SUBAGENT_FILES)
-    if is_cron_key(session_key):
-        return tuple(file for file in files if file.name in CRON_FILES)
-    return tuple(files)
-
-
-def files_for_mode(
-    files: Sequence[WorkspaceFile], context_mode: str | None, run_kind: str | None
-) -> tuple[WorkspaceFile, ...]:
-    """In the mode ``lightweight`` a heartbeat sees its own file and every other run none."""
-    if context_mode != "lightweight":
-        return tuple(files)
-    if run_kind == "heartbeat":
-        return tuple(file for file in files if file.name == HEARTBEAT_FILE)
-    return ()
-
-
-def is_subagent_key(session_key: str | None) -> bool:
-    return _rest(session_key).startswith("subagent:")
-
-
-def is_cron_key(session_key: str | None) -> bool:
-    return _rest(session_key).startswith("cron:")
-
-
-def _rest(session_key: str | None) -> str:
-    """A session key without the leading ``agent:<id>:``, in lower case."""
-    key = js.norm(session_key)
-    parts = key.split(":", 2)
-    return parts[2] if len(parts) == 3 and parts[0] == "agent" else key
 
 
 def inject_files(

@@ -71,6 +71,8 @@ def context_reply(
 ) -> str:
     """The answer to ``/context``; ``estimate`` is a report made now, for a session without its own.
 
+    The map is a picture; in its place the detailed breakdown is given.
+
     Raises:
         LookupError: where a breakdown is asked for and there is no report at all.
     """
@@ -84,7 +86,12 @@ def context_reply(
     if report is None:
         raise LookupError("no report of a system prompt")
     if mode == "json":
-        session = {"totalTokens": cached_total(entry), "contextTokens": context_tokens}
+        session = {
+            "totalTokens": cached_total(entry),
+            "inputTokens": entry.get("inputTokens"),
+            "outputTokens": entry.get("outputTokens"),
+            "contextTokens": context_tokens,
+        }
         return json.dumps({"report": report, "session": session}, indent=2, ensure_ascii=False)
     return _listed(report, entry, context_tokens, detail=mode == "detail")
 

@@ -44,17 +44,8 @@ def prompt_report(
     context = project_context_chars(system_prompt)
     chars = js.utf16_len(system_prompt)
     entries = [_tool(tool) for tool in tools]
-    head = {
-        "source": run.source,
-        "generatedAt": run.generated_at_ms,
-        "provider": run.provider,
-        "model": run.model,
-        "workspaceDir": run.workspace_dir,
-        "bootstrapMaxChars": run.max_chars,
-        "bootstrapTotalMaxChars": run.total_max_chars,
-    }
     return {
-        **{key: value for key, value in head.items() if value is not None},
+        **_head(run),
         "systemPrompt": {
             "chars": chars,
             "hash": text_hash(system_prompt),
@@ -73,6 +64,19 @@ def prompt_report(
             "entries": entries,
         },
     }
+
+
+def _head(run: ReportedRun) -> dict[str, Any]:
+    head = {
+        "source": run.source,
+        "generatedAt": run.generated_at_ms,
+        "provider": run.provider,
+        "model": run.model,
+        "workspaceDir": run.workspace_dir,
+        "bootstrapMaxChars": run.max_chars,
+        "bootstrapTotalMaxChars": run.total_max_chars,
+    }
+    return {key: value for key, value in head.items() if value is not None}
 
 
 def project_context_chars(system_prompt: str) -> int:

@@ -11,6 +11,7 @@ from compaction_app.engine.composition import (
     bootstrap_trim,
     cache_boundary,
     context_injection,
+    file_selection,
     policy_digest,
     project_context,
     skills,
@@ -227,11 +228,11 @@ FUNCTIONS = {
     ),
     "bootstrapSignaturesSeen": lambda a, _: list(bootstrap_report.signatures_seen(a.get("report"))),
     "filterBootstrapFilesForSession": lambda a, _: [
-        f.name for f in bootstrap_files.files_for_session(_files(a["files"]), a.get("sessionKey"))
+        f.name for f in file_selection.files_for_session(_files(a["files"]), a.get("sessionKey"))
     ],
     "applyContextModeFilter": lambda a, _: [
         f.name
-        for f in bootstrap_files.files_for_mode(
+        for f in file_selection.files_for_mode(
             _files(a["files"]), a.get("contextMode"), a.get("runKind")
         )
     ],

@@ -34,7 +34,7 @@ from tests.conformance.compaction.protocol import called_with, compact_text
 
 MODEL_MAX_TOKENS = 8192
 IDENTIFIERS = "Preserve all opaque identifiers"
-DELAYS = ((500, 600), (800, 1200))
+DELAYS = {500: (500, 600), 1000: (800, 1200)}
 ERRORS = {
     "error": ("Error", "boom"),
     "abort": ("AbortError", "This operation was aborted"),
@@ -89,7 +89,6 @@ class Driver:
     provider_calls: list[dict[str, Any]] = field(default_factory=list)
     delays: int = 0
     delays_in_range: bool = True
-    waited: int = 0
 
     def run(self, steps: Steps[Any]) -> Any:
         try:
@@ -119,7 +118,6 @@ class Driver:
 
     def _model(self, call: ModelCall) -> Any:
         number = len(self.calls) + 1
-        self.waited = 0 if not self.calls else self.waited
         self.calls.append(
             {
                 "messages": called_with(call.messages, self.given),
@@ -131,14 +129,13 @@ class Driver:
         entry = self.script[min(number, len(self.script)) - 1]
         if "error" in entry:
             return failure(entry)
-        self.waited = 0
         text = entry.get("text")
         return text.replace("{n}", str(number)) if isinstance(text, str) else text
 
     def _wait(self, wait: Wait) -> int:
-        expected = DELAYS[min(self.waited, 1)] if wait.base_ms == 500 else DELAYS[1]
+        shortest, longest = DELAYS[wait.base_ms]
         edges = (wait.lasting(0), wait.lasting(0.999999))
-        self.delays_in_range &= expected[0] <= min(edges) and max(edges) <= expected[1]
+        self.delays_in_range &= shortest <= min(edges) and max(edges) <= longest
         self.delays += 1
         return wait.lasting(0.5)
 

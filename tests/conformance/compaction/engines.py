@@ -52,7 +52,8 @@ class Scenario:
         if "factoryThrows" in spec:
             return EngineFailure("Error", spec["factoryThrows"])
         if "raw" in engine:
-            return engine["raw"]
+            raw = engine["raw"]
+            return EngineShape(raw.get("info"), frozenset()) if isinstance(raw, dict) else raw
         engine_id = request.engine_id
         info = engine.get("info", {"id": engine_id, "name": engine_id})
         return EngineShape(info, frozenset(engine.get("methods", METHODS)))
@@ -98,7 +99,8 @@ class Scenario:
         )
         if isinstance(answer, EngineFailure):
             return {"error": answer.message, "name": answer.name}
-        return {"value": answer, "info": self.engines.info_id(self.resolved)}
+        value = {} if answer is None else {"value": answer}
+        return {**value, "info": self.engines.info_id(self.resolved)}
 
     def _quarantines(self, _: Args) -> Any:
         return [

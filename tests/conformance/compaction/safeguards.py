@@ -22,6 +22,7 @@ from tests.conformance.compaction.summaries import RESERVE_TOKENS, policy
 Args = dict[str, Any]
 MODEL = {"provider": "fake", "id": "m", "contextWindow": 200_000, "maxTokens": 8192}
 NOW_MS = 0
+FIRST_KEPT = "keep"
 
 
 def _prune(args: Args, rules: RuleSet) -> Any:
@@ -115,7 +116,6 @@ def _task(args: Args) -> safeguard_source.SafeguardTask:
         messages=given["messagesToSummarize"],
         turn_prefix=given.get("turnPrefixMessages", ()),
         is_split_turn=given.get("isSplitTurn", False),
-        first_kept_entry_id="keep",
         tokens_before=given.get("tokensBefore"),
         previous_summary=given.get("previousSummary"),
         file_operations=FileOperations(*lists),
@@ -128,9 +128,8 @@ def _task(args: Args) -> safeguard_source.SafeguardTask:
 
 def _safeguard(args: Args, rules: RuleSet) -> Any:
     task = _task(args)
-    branch = [entry.get("message") for entry in task.branch]
     driver = Driver(
-        [*task.messages, *task.turn_prefix, *branch],
+        [*task.messages, *task.turn_prefix],
         args.get("script") or [{"text": "S{n}"}],
         args.get("auth"),
         args.get("provider"),
@@ -155,7 +154,7 @@ def _outcome(run: safeguard.SafeguardRun, task: safeguard_source.SafeguardTask) 
         return {"result": {"cancel": True}}
     compaction = {
         "summary": compact_text(run.summary),
-        "firstKeptEntryId": task.first_kept_entry_id,
+        "firstKeptEntryId": FIRST_KEPT,
         "tokensBefore": task.tokens_before,
     }
     if run.files is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ from compaction_app.engine.compaction.quality import (
     has_required_sections,
     structured_fallback,
 )
+from sessions_app.tokens import javascript as js
 
 HEADINGS = "\n".join(REQUIRED_SECTIONS)
 
@@ -102,3 +105,43 @@ def test_a_fallback_keeps_what_was_known_under_its_first_heading() -> None:
     assert structured_fallback("old").startswith("## Decisions\nold\n\n## Open TODOs\nNone.")
     assert structured_fallback(f" {HEADINGS} ") == HEADINGS
     assert has_required_sections(structured_fallback(None))
+
+
+SIMPLE = re.compile(
+    r"[A-Fa-f0-9]{8,}"
+    rf"|https?://{js.NON_SPACE_CLASS}+"
+    r"|/[\w.-]{2,}(?:/[\w.-]+)+"
+    r"|[A-Za-z]:\\[\w\\.-]+"
+    r"|[A-Za-z0-9._-]+\.[A-Za-z0-9._/-]+:\d{1,5}"
+    r"|\b\d{6,}\b",
+    re.ASCII,
+)
+PIECES = (
+    "a",
+    "f0",
+    "9",
+    ".",
+    ":",
+    "/",
+    "-",
+    "_",
+    " ",
+    "deadbeef",
+    "123456",
+    "C:\\",
+    ":8",
+    "é",
+    "'",
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
+def test_the_fast_search_finds_what_the_simple_pattern_would(text: str) -> None:
+    bare = (m.lstrip("(\"'`[{<").rstrip(")]\"'`,;:.!?<>") for m in SIMPLE.findall(text))
+    wanted = [b.upper() if re.fullmatch("[A-Fa-f0-9]{8,}", b) else b for b in bare if len(b) >= 4]
+    assert opaque_identifiers(text) == list(dict.fromkeys(wanted))[:12]
+
+
+@pytest.mark.parametrize("piece", ["x", "a.", "a/", "1", "f ", ".a:"])
+def test_long_texts_are_searched_in_no_time(piece: str) -> None:
+    assert len(opaque_identifiers(piece * 100_000)) <= 12

@@ -18,10 +18,11 @@ from compaction_app.engine.budget import CompactionSettings
 from compaction_app.engine.compaction.run import CompactionOrder, CompactionRun, run_compaction
 from compaction_app.engine.compaction.safeguard_settings import SafeguardSettings
 from compaction_app.engine.rule_sets import OPENCLAW_2026_5_28
-from tests.engine.compaction.driving import Model
+from tests.engine.compaction.driving import ERROR, Model
 
 RUNS = Path(__file__).parents[2] / "data" / "runs" / "2026.5.28"
-KEEP = {"manual-compact-keep": 3000, "keep-small-32k": 2000, "safeguard-audit": 3000}
+FAILING = "overflow-summary-500-safeguard"
+KEEP = {FAILING: 3000, "manual-compact-keep": 3000, "keep-small-32k": 2000, "safeguard-audit": 3000}
 TOKENS_AFTER = {
     "manual-compact-keep": [3360, 3666],
     "keep-small-32k": [2403, 2885, 2832],
@@ -107,3 +108,13 @@ def test_recorded_quality_checks_found_the_same_and_the_summaries_are_the_same()
         assert [reason for reason in reasons if reason.startswith("missing_i")] == [missing[number]]
         assert again.safeguard.sizes.reserve == 4096
     assert after == TOKENS_AFTER["safeguard-audit"]
+
+
+def test_a_summariser_that_always_failed_left_the_same_notice_behind() -> None:
+    ((path, entry),) = compactions(FAILING)
+    asked = replace(order(FAILING, entry), mode="safeguard", safeguard=SafeguardSettings())
+    model = Model(ERROR)
+    again = model.run(run_compaction(path, asked, OPENCLAW_2026_5_28))
+    assert made(again, entry) == entry
+    assert len(model.calls) == 12
+    assert again.safeguard.attempts.attempts[-1].outcome == "kept_although_failed"

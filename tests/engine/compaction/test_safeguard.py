@@ -9,12 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compaction_app.engine.compaction.file_operations import FileOperations
+from compaction_app.engine.compaction.instructions import IdentifierPolicy
 from compaction_app.engine.compaction.quality import REQUIRED_SECTIONS
 from compaction_app.engine.compaction.requests import CredentialsAnswer, ProviderCall
 from compaction_app.engine.compaction.safeguard import SafeguardRun, safeguard_compaction
 from compaction_app.engine.compaction.safeguard_settings import (
     SafeguardSettings,
     quality_retries,
+    safeguard_settings,
     summary_reserve_tokens,
 )
 from compaction_app.engine.compaction.safeguard_source import SafeguardTask
@@ -97,6 +99,14 @@ def test_without_credentials_it_cancels_with_a_reason(
     model.credentials = credentials
     found = run(task(), model)
     assert found.cancel_reason is not None and found.cancel_reason.endswith(ending)
+
+
+def test_a_message_the_first_version_cannot_measure_cancels_with_a_reason() -> None:
+    call = {"type": "toolCall", "id": "a", "name": "exec"}
+    odd = [*TALK, {"role": "assistant", "content": [call]}]
+    found = run(task(odd), Model("S"), OPENCLAW_2026_3, recent_turns_preserve=0)
+    assert (found.outcome, found.reason) == ("cancelled", "failed")
+    assert run(task(odd), Model("S"), recent_turns_preserve=0).outcome == "compacted"
 
 
 def test_headers_alone_are_credentials_enough() -> None:
@@ -236,6 +246,21 @@ def test_a_summary_never_exceeds_its_cap_and_the_same_answers_give_the_same_run(
 )
 def test_retries_are_whole_and_bounded(value: object, retries: int) -> None:
     assert quality_retries(value) == retries
+
+
+def test_the_settings_are_read_from_the_configuration_and_bad_values_left_out() -> None:
+    compaction = {
+        "recentTurnsPreserve": 2, "qualityGuard": {"enabled": False, "maxRetries": 2},
+        "maxHistoryShare": "0.3", "identifierPolicy": "off", "customInstructions": 7,
+        "postCompactionSections": ["A", 1], "provider": "p",
+    }  # fmt: skip
+    found = safeguard_settings({"agents": {"defaults": {"compaction": compaction}}}, 9000)
+    assert found == SafeguardSettings(
+        recent_turns_preserve=2, quality_guard=False, max_quality_retries=2,
+        context_window_tokens=9000, identifiers=IdentifierPolicy("off"),
+        post_compaction_sections=("A",), provider="p",
+    )  # fmt: skip
+    assert safeguard_settings({}) == SafeguardSettings()
 
 
 def test_the_reserve_of_a_summary_is_what_the_model_can_write_at_most() -> None:
