@@ -24,6 +24,7 @@ from compaction_app.recorded import (
 )
 from compaction_app.runs import Situation, replay_for, timeline_for
 from sessions_app.drawing.growth import Curve, Mark, Rule, growth_chart
+from sessions_app.entries import MARK_TITLES
 from sessions_app.loaded import columns_of, strip_of
 from sessions_app.timeline import Timeline
 
@@ -91,6 +92,11 @@ def head_context(situation: Situation, query: Query) -> dict[str, Any]:
             ("Memory flush and preflight", done.lines.flush_window),
             ("Runs, pruning and compaction", done.lines.run_window),
         ),
+        "marked": [
+            (count, MARK_TITLES[name])
+            for name, count in situation.session.facts.get("marks", {}).items()
+            if count
+        ],
         "stripped": {name: count for name, count in done.stripped.items() if count},
     }
 
