@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,14 +16,13 @@ from sessions_app.models import Membership, Team
 from tests.browser.chromium import QUIET, chromium
 from tests.conftest import missing
 
-# Playwright's event loop runs in the test's thread; the site runs in another one.
-os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-
 SAMPLES = Path(settings.BASE_DIR) / "sessions_app" / "samples"
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+@pytest.fixture
+def browser(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
+    """One for each test: Playwright's event loop runs in the test's thread and must end with it."""
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     executable = chromium()
     if not executable:
         missing("Chromium")
