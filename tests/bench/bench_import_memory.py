@@ -43,16 +43,17 @@ print(json.dumps({"idle": idle, "peak": peak(), "entries": session.entry_count})
 
 def write(path: Path, size: int) -> None:
     """A session of about ``size`` bytes: questions, calls, results of all lengths."""
-    chain, written, turn = Chain(), 0, 0
+    chain, turn = Chain(), 0
     with path.open("wb") as file:
+        written = file.write(chain.data())
         while written < size:
             chain.user(WORDS)
             chain.assistant(WORDS * 3, usage(20_000 + turn, 300), calls=(f"call-{turn}",))
             chain.result(f"call-{turn}", WORDS * (20 + turn * 7919 % 400))
-            start = 0 if turn == 0 else len(chain.records) - 3
+            start = len(chain.records) - 3
             data = b"".join(line(record) + b"\n" for record in chain.records[start:])
-            for record in chain.records:
-                record.pop("message", None)  # only their number is needed from here on
+            for record in chain.records[start:]:
+                del record["message"]  # only their number is needed from here on
             written += file.write(data)
             turn += 1
 
