@@ -102,7 +102,7 @@ def test_a_grown_file_adds_only_what_is_new(alice: Person) -> None:
     chain.user("More")
     assert status(alice, chain.data()) == "extended"
     session.refresh_from_db()
-    assert (session.entry_count, session.facts["turns"]) == (9, 2)
+    assert (session.entry_count, session.facts["turns"]) == (9, 3)
     assert list(Entry.objects.values_list("pk", flat=True))[:8] == first
     assert Session.objects.count() == 1
 

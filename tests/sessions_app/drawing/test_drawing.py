@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sessions_app.columns import UNKNOWN
 from sessions_app.drawing.growth import (
     LABEL_GAP,
+    MARK_GAP,
     Chart,
     Curve,
     Mark,
@@ -132,21 +133,21 @@ def test_a_chart_of_nothing_can_be_drawn() -> None:
         chart([], rules=[Rule("window", "Window", 200_000)]),
     ):
         assert (empty.calls, empty.first, empty.last) == (0, 1, 1)
-        assert all(curve.paths == () for curve in empty.curves)
+        assert all(curve.path == "" for curve in empty.curves)
 
 
 def test_one_call_is_a_dash() -> None:
     one = chart([500])
-    assert one.curves[0].paths[0].endswith("h2")
+    assert one.curves[0].path.endswith("h2")
     assert one.readout["calls"] == [1]
 
 
 def test_what_is_unknown_is_a_gap_and_never_zero() -> None:
     gaps = chart([UNKNOWN, 10, 20, UNKNOWN, UNKNOWN, 30, UNKNOWN])
-    assert [len(points(p)) for p in gaps.curves[0].paths] == [2, 1]
+    assert [len(points(p)) for p in gaps.curves[0].path.split("M")[1:]] == [2, 1]
     assert gaps.readout["curves"][0]["values"] == [None, 10, 20, None, None, 30, None]  # type: ignore[index]
     unknown = chart([UNKNOWN] * 5)
-    assert unknown.curves[0].paths == ()
+    assert unknown.curves[0].path == ""
     assert unknown.y_ticks
 
 
@@ -160,11 +161,10 @@ def test_everything_that_is_drawn_lies_in_the_plot(
     one: list[int], two: list[int], span: tuple[int, int] | None, lines: list[int]
 ) -> None:
     rules = [Rule(f"r{n}", f"Rule {n}", value) for n, value in enumerate(lines)]
-    marks = [Mark("compaction", "C", n, 100_000 * n, "#") for n in range(70)]
+    marks = [Mark("compaction", "dot", "C", n, 100_000 * n, "#") for n in range(70)]
     drawn = chart(one, two, rules=rules, marks=marks, span=span)
     for curve in drawn.curves:
-        for piece in curve.paths:
-            assert all(0 <= x <= SIZE and 0 <= y <= SIZE for x, y in points(piece))
+        assert all(0 <= x <= SIZE and 0 <= y <= SIZE for x, y in points(curve.path))
     for mark in drawn.marks:
         assert drawn.first <= mark.mark.call <= drawn.last
         assert 0 <= float(mark.x[:-1]) <= 100
@@ -192,26 +192,47 @@ def test_lines_far_out_of_reach_do_not_flatten_the_curve() -> None:
     assert [rule.rule.value for rule in near.rules] == [32_000]
     far = chart([10_000], rules=[Rule("window", "Window", 1_000_000)])
     assert far.rules == ()
-    assert points(far.curves[0].paths[0])[0][1] < 100
+    assert points(far.curves[0].path)[0][1] < 100
 
 
 def test_a_long_session_is_drawn_with_few_points() -> None:
     values = np.random.default_rng(1).integers(0, 200_000, 100_000).tolist()
     drawn = chart(values)
-    assert sum(len(points(p)) for p in drawn.curves[0].paths) <= MAX_POINTS
+    assert len(points(drawn.curves[0].path)) <= MAX_POINTS
     assert len(drawn.readout["calls"]) <= 750  # type: ignore[arg-type]
     assert len(drawn.x_ticks) <= 9
 
 
-def test_many_gaps_do_not_make_many_more_points() -> None:
-    values = [UNKNOWN if n % 3 == 0 else n for n in range(30_000)]
-    assert sum(len(points(p)) for p in chart(values).curves[0].paths) <= 20_000
+def test_a_bridged_curve_goes_on_over_what_is_not_there() -> None:
+    values = ints([UNKNOWN if n % 3 == 0 else n for n in range(30_000)])
+    (curve,) = growth_chart([Curve("c", "C", values, bridged=True)]).curves
+    assert curve.path.count("M") == 1
+    assert len(points(curve.path)) <= MAX_POINTS
+
+
+def test_a_curve_that_is_not_drawn_is_read_out_all_the_same() -> None:
+    curves = [Curve("a", "A", ints([5, 6])), Curve("b", "B", ints([900, 901]), drawn=False)]
+    drawn = growth_chart(curves)
+    assert [curve.name for curve in drawn.curves] == ["a"]
+    assert points(drawn.curves[0].path)[1][1] < 600  # its height is not that of what is not drawn
+    assert [curve["name"] for curve in drawn.readout["curves"]] == ["a", "b"]  # type: ignore[attr-defined]
+
+
+def test_markers_of_a_kind_do_not_cover_each_other() -> None:
+    marks = [Mark("flush", "dot", "F", call, 5, "#") for call in range(1, 1001)]
+    marks += [Mark("compaction", "dot", "C", 2, 5, "#")]
+    drawn = chart([5] * 1000, marks=marks).marks
+    places = [float(mark.x[:-1]) * SIZE / 100 for mark in drawn if mark.mark.kind == "flush"]
+    assert places[0] == 0
+    assert all(b - a >= MARK_GAP - 0.2 for a, b in pairwise(places))
+    assert len(places) > 100
+    assert [mark.mark.call for mark in drawn if mark.mark.kind == "compaction"] == [2]
 
 
 def test_a_range_shows_only_its_calls() -> None:
     part = chart(list(range(100, 200)), span=(11, 20))
     assert (part.first, part.last, part.calls) == (11, 20, 100)
-    assert len(points(part.curves[0].paths[0])) == 10
+    assert len(points(part.curves[0].path)) == 10
     assert part.readout["calls"] == list(range(11, 21))
 
 
