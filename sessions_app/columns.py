@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +17,9 @@ Ints = NDArray[np.int64]
 
 UNKNOWN: Final = -1
 """Stands for "not known" in every array of tokens and places."""
+
+BLOCK_ROWS: Final = 5000
+"""So many rows at a time are lists of Python numbers, which take ten times the room."""
 
 KINDS: Final = (
     "other", "user", "assistant", "tool_result", "bash", "inner", "unknown_role", "custom_message",
@@ -98,10 +102,12 @@ def kind_of(entry_type: str, role: str) -> int:
 
 def columns_of_rows(rows: Iterable[Sequence[Any]]) -> Columns:
     """Columns from rows in the order of the fields, with none for what is unknown."""
-    table = [[UNKNOWN if value is None else value for value in row] for row in rows]
-    names = fields(Columns)
-    array = np.array(table, np.int64).reshape(len(table), len(names)).T
-    return Columns(*np.ascontiguousarray(array))
+    blocks = [np.empty((0, len(fields(Columns))), np.int64)]
+    left = iter(rows)
+    while some := list(islice(left, BLOCK_ROWS)):
+        table = [[UNKNOWN if value is None else value for value in row] for row in some]
+        blocks.append(np.array(table, np.int64))
+    return Columns(*np.ascontiguousarray(np.concatenate(blocks).T))
 
 
 def columns_of_entries(measured: Iterable[tuple[Entry, Measures]]) -> Columns:

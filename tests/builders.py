@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 Json = dict[str, Any]
@@ -98,7 +99,7 @@ def jsonl(*records: Json) -> bytes:
 
 def line(record: Any) -> bytes:
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "surrogatepass")
+    return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text).encode()
 
 
 def short_session(identity: str = "the-session", turns: int = 2) -> Chain:

@@ -60,6 +60,6 @@ def nice_step(rough: float) -> float:
 def short(value: float) -> str:
     """A number of tokens or calls for an axis: 950, 1.5k, 200k, 1M."""
     for size, letter in ((1_000_000, "M"), (1_000, "k")):
-        if abs(value) >= size:
+        if abs(value) >= size * 0.99995:  # what four digits would round up to it
             return f"{value / size:.4g}{letter}"
     return f"{value:.4g}"

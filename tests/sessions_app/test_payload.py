@@ -1,0 +1,27 @@
+"""Bytes come back as they were."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions_app.payload import COMPRESS_FROM, pack, record_of, unpack
+
+
+@given(st.binary(max_size=2000).map(lambda inner: b"{" + inner))
+def test_bytes_come_back_as_they_were(raw: bytes) -> None:
+    assert unpack(pack(raw)) == raw
+    assert unpack(memoryview(pack(raw))) == raw
+    assert len(pack(raw)) <= len(raw)
+
+
+def test_long_texts_take_less_room() -> None:
+    raw = b'{"text":"' + b"the same again " * 1000 + b'"}'
+    assert len(pack(raw)) < len(raw) / 20
+    assert pack(raw[: COMPRESS_FROM - 1]) == raw[: COMPRESS_FROM - 1]
+
+
+def test_records_with_lone_surrogates_can_be_read() -> None:
+    assert record_of(b'{"text":"\\ud83d"}') == {"text": "\ud83d"}
+    assert record_of(b'{"text":"\\u0000caf\xe9"}') == {"text": "\x00caf\ufffd"}
+    assert record_of(b"[1]") == {}
