@@ -55,7 +55,11 @@ class Script:
     def injected(self) -> Script:
         usage = {"input": 0, "output": 0}
         return self.message(
-            "assistant", "Context overflow", provider="openclaw", model="gateway-injected", usage=usage
+            "assistant",
+            "Context overflow",
+            provider="openclaw",
+            model="gateway-injected",
+            usage=usage,
         )
 
     def compaction(self, kept: str, summary: str = "s" * 400) -> Script:
@@ -77,7 +81,11 @@ def grown_from(data: bytes) -> Timeline:
 
 
 def chat(
-    turns: int, overhead: int = 3_000, density: float = 1.0, chars: int = 2_000, user_chars: int = 400
+    turns: int,
+    overhead: int = 3_000,
+    density: float = 1.0,
+    chars: int = 2_000,
+    user_chars: int = 400,
 ) -> Script:
     """``turns`` questions and answers, billed as ``overhead`` plus ``density`` a token before them."""
     script, tokens = Script(), 0
@@ -85,7 +93,9 @@ def chat(
         script.user(user_chars)
         tokens += -(-user_chars // 4)
         answer = -(-chars // 4)
-        script.answer(chars, prompt=overhead + round(density * tokens), output=round(density * answer))
+        script.answer(
+            chars, prompt=overhead + round(density * tokens), output=round(density * answer)
+        )
         tokens += answer
     return script
 
