@@ -2,7 +2,8 @@
 
 Between two billed calls the prompt grew by what lies between them; that growth is shared out among
 those entries in proportion to their estimates. Elsewhere an entry weighs density times its estimate.
-What no entry accounts for (system prompt, tool schemas) is the overhead.
+What no entry accounts for (system prompt, tool schemas) is the overhead. Calls of flush turns tell
+nothing here: their system prompt and tools are others.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from compaction_app.engine.stripped import stripped_rows
 from sessions_app.columns import COMPACTION, UNKNOWN, Ints
 from sessions_app.timeline import Timeline
 
@@ -53,7 +55,8 @@ def weigh(grown: Timeline) -> Weights:
     """Weights for every row of a timeline's branch."""
     rows = grown.columns
     tokens = np.where(rows.kind == COMPACTION, 0, rows.tokens).astype(np.float64)
-    billed = np.flatnonzero(grown.billed_prompt != UNKNOWN)
+    is_own = ~stripped_rows(rows)[grown.place]
+    billed = np.flatnonzero((grown.billed_prompt != UNKNOWN) & is_own)
     if not len(billed):
         return Weights(tokens, Calibration(1, 1, 1, 0, 0, enough=False))
     place = grown.place[billed]

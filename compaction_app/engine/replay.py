@@ -21,6 +21,7 @@ from compaction_app.engine.policy import Policy
 from compaction_app.engine.replay_events import COMPACTIONS, Event, SummarySizes
 from compaction_app.engine.replay_rows import ReplayRows
 from compaction_app.engine.replay_turns import TurnRules
+from compaction_app.engine.stripped import STRIPPED_MARKS
 from sessions_app.columns import MARKS, UNKNOWN, USER, Ints
 from sessions_app.timeline import Timeline
 
@@ -131,6 +132,6 @@ def _stripped(grown: Timeline) -> dict[str, int]:
     counts = {
         name: int((grown.columns.mark == number).sum())
         for number, name in enumerate(MARKS)
-        if name in ("flush", "injected", "compact_command")
+        if name in STRIPPED_MARKS
     }
     return {"compaction": len(grown.compactions.place), **counts}

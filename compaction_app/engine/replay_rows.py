@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compaction_app.engine.calibration import Floats, Weights
+from compaction_app.engine.stripped import stripped_rows
 from sessions_app.columns import (
     ASSISTANT,
     BASH,
     BRANCH_SUMMARY,
-    COMPACTION,
     CUSTOM_MESSAGE,
     INNER,
-    MARKS,
     OTHER,
     TOOL_RESULT,
     USER,
@@ -27,8 +26,6 @@ from sessions_app.columns import (
 )
 from sessions_app.timeline import Timeline
 
-STRIPPED_MARKS: Final = ("flush", "injected", "compact_command")
-_STRIPPED = np.array([mark in STRIPPED_MARKS for mark in MARKS])
 _CUT_KINDS: Final = (USER, ASSISTANT, BASH, INNER, CUSTOM_MESSAGE, BRANCH_SUMMARY)
 _FREE_KINDS: Final = (CUSTOM_MESSAGE, BRANCH_SUMMARY)
 RESULT_CHARS_PER_TOKEN: Final = 2
@@ -41,7 +38,7 @@ class ReplayRows:
     def __init__(self, grown: Timeline, weights: Weights) -> None:
         rows = grown.columns
         self.kind: Ints = rows.kind
-        self.stripped: NDArray[np.bool_] = _STRIPPED[rows.mark] | (rows.kind == COMPACTION)
+        self.stripped: NDArray[np.bool_] = stripped_rows(rows)
         kept = ~self.stripped
         self.tokens: Ints = rows.tokens * kept
         self.result_chars: Ints = rows.result_chars * kept
