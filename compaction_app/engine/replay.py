@@ -73,8 +73,10 @@ def replay(
         system_tokens = round(weights.calibration.overhead)
     run = TurnRules(rows, lines, around, policy, weights.calibration, summaries, system_tokens)
     prompt = np.full(grown.calls, UNKNOWN, np.int64)
+    last = max(grown.calls - 1, 0)
     for turn, (start, calls) in enumerate(_turns(grown, rows), 1):
-        run.begin_turn(turn, start, calls[0] + 1 if calls else grown.calls)
+        following = calls[0] if calls else int(np.searchsorted(grown.place, start))
+        run.begin_turn(turn, start, min(following, last) + 1)
         for call in calls:
             prompt[call] = run.send(int(grown.place[call]), call + 1, int(grown.output[call]))
         run.end_turn()

@@ -25,11 +25,10 @@ from sessions_app.columns import (
     Ints,
 )
 from sessions_app.timeline import Timeline
+from sessions_app.tokens.pressure import CHARS_PER_TOKEN, RESULT_CHARS_PER_TOKEN
 
 _CUT_KINDS: Final = (USER, ASSISTANT, BASH, INNER, CUSTOM_MESSAGE, BRANCH_SUMMARY)
 _FREE_KINDS: Final = (CUSTOM_MESSAGE, BRANCH_SUMMARY)
-RESULT_CHARS_PER_TOKEN: Final = 2
-CHARS_PER_TOKEN: Final = 4
 
 
 class ReplayRows:
@@ -99,25 +98,27 @@ class ReplayRows:
             saved += float(min(room, after.sum() - single))
         return saved
 
-    def cut_results(self, start: int, end: int, single: float, least: int) -> int:
-        """Cut tool results for good: the oversized ones, then the oldest first. Characters removed."""
-        removed = 0
+    def cut_results(
+        self, start: int, end: int, single: float, least: int, newest_first: bool = False
+    ) -> int:
+        """Cut tool results for good: the oversized ones, then one after another until the rest fits.
+
+        Returns:
+            Characters removed.
+        """
         places = np.flatnonzero(self.kind[start:end] == TOOL_RESULT) + start
         lengths = {int(p): int(self.result_chars[p]) for p in places if self.result_chars[p] > 0}
         targets = {p: min(length, int(single)) for p, length in lengths.items()}
-        need = sum(targets.values()) - single
-        if len(targets) >= 2 and need > 0:
-            for place in targets:
-                saved = min(max(targets[place] - least, 0), need)
-                targets[place] -= int(saved)
+        need = sum(targets.values()) - int(single)
+        if len(targets) >= 2:
+            for place in reversed(list(targets)) if newest_first else list(targets):
+                saved = max(min(targets[place] - least, need), 0)
+                targets[place] -= saved
                 need -= saved
-                if need <= 0:
-                    break
         for place, target in targets.items():
-            gone = lengths[place] - target
-            if gone > 0:
-                removed += gone
-                self._shorten(place, target, gone)
+            if target < lengths[place]:
+                self._shorten(place, lengths[place], target)
+        removed = sum(lengths.values()) - sum(targets.values())
         if removed:
             self._sum()
         return removed
@@ -126,13 +127,19 @@ class ReplayRows:
         chars = self.result_chars[start:end]
         return np.asarray(chars[(self.kind[start:end] == TOOL_RESULT) & (chars > 0)], np.int64)
 
-    def _shorten(self, place: int, target: int, gone: int) -> None:
-        tokens = min(gone // CHARS_PER_TOKEN, int(self.tokens[place]))
-        share = tokens / max(int(self.tokens[place]), 1)
+    def _shorten(self, place: int, length: int, target: int) -> None:
+        """A result of one text without CJK weighs exactly what its new text does; others nearly."""
+        before = int(self.tokens[place])
+        gone = min(_tokens(length, CHARS_PER_TOKEN) - _tokens(target, CHARS_PER_TOKEN), before)
         self.result_chars[place] = target
-        self.tokens[place] -= tokens
-        self._weights[place] *= 1 - share
-        self._pressure[place] -= min(gone // RESULT_CHARS_PER_TOKEN, int(self._pressure[place]))
+        self.tokens[place] -= gone
+        self._weights[place] *= 1 - gone / max(before, 1)
+        pressed = _tokens(length, RESULT_CHARS_PER_TOKEN) - _tokens(target, RESULT_CHARS_PER_TOKEN)
+        self._pressure[place] -= min(pressed, int(self._pressure[place]))
+
+
+def _tokens(chars: int, chars_per_token: int) -> int:
+    return -(-chars // chars_per_token)
 
 
 def _next_true(flags: NDArray[np.bool_]) -> Ints:
