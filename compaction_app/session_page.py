@@ -66,7 +66,7 @@ def result_context(situation: Situation, query: Query) -> dict[str, Any]:
         "problems": query.problems,
         "has_estimates": bool(grown.is_estimate.any()),
         "all_estimates": bool(grown.is_estimate.all()),
-        "notes_of_knobs": knob_notes(query.policy, done.lines),
+        "notes_of_knobs": knob_notes(query.policy, done),
     }
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
@@ -22,11 +21,9 @@ from compaction_app.engine.replay_events import COMPACTIONS, Event, SummarySizes
 from compaction_app.engine.replay_rows import ReplayRows
 from compaction_app.engine.replay_turns import TurnRules
 from compaction_app.engine.stripped import STRIPPED_MARKS
+from compaction_app.engine.summary_sizes import summary_sizes
 from sessions_app.columns import MARKS, UNKNOWN, USER, Ints
 from sessions_app.timeline import Timeline
-
-SUMMARY_CAP_TOKENS: Final = 4_000
-SUMMARY_SHARE_OF_RESERVE: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ def replay(
     lines = lines_of(policy, around)
     weights = weigh(grown)
     rows = ReplayRows(grown, weights)
-    summaries = _summary_sizes(grown, lines, policy)
+    summaries = summary_sizes(grown, lines, policy)
     if system_tokens is None:
         system_tokens = round(weights.calibration.overhead)
     run = TurnRules(rows, lines, around, policy, weights.calibration, summaries, system_tokens)
@@ -118,15 +115,6 @@ def _turns(grown: Timeline, rows: ReplayRows) -> list[tuple[int, list[int]]]:
         if not rows.stripped[place]:
             turns[turn][1].append(call)
     return [turn for turn in turns if turn[1] or turn[0] > 0]
-
-
-def _summary_sizes(grown: Timeline, lines: Lines, policy: Policy) -> SummarySizes:
-    recorded = [int(size) for size in grown.compactions.summary_tokens if size > 0]
-    if recorded:
-        return SummarySizes(tuple(recorded), "recorded")
-    answer = min(int(lines.settings.reserve_tokens), policy.max_tokens or 8_192)
-    cap = min(int(answer * SUMMARY_SHARE_OF_RESERVE), SUMMARY_CAP_TOKENS)
-    return SummarySizes((max(cap, 1),), "cap")
 
 
 def _stripped(grown: Timeline) -> dict[str, int]:
