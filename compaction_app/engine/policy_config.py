@@ -92,7 +92,7 @@ def _listed_model(config: Mapping[str, Any], provider: str, model: str) -> Mappi
             continue
         models = _object(entry).get("models")
         for listed in models if isinstance(models, list) else ():
-            if _object(listed).get("id") == model:
+            if _object(listed).get("id") == (model or UNNAMED_MODEL):
                 return _object(listed)
     return {}
 
