@@ -8,7 +8,7 @@ nothing here: their system prompt and tools are others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -73,20 +73,13 @@ def weigh(grown: Timeline) -> Weights:
     scale = np.where(is_step, growth / np.maximum(estimated, 1), calibration.density)
     first, last = int(place[0]), int(place[-1])
     weights[first:last] = tokens[first:last] * np.repeat(scale, end - start)
-    overhead = max(float(prompt[0]) - float(weights[:first].sum()), 0.0)
-    if grown.compactions.place.size and grown.compactions.place[0] < first:
-        overhead = 0.0  # the first billed call already saw a summary; nothing to tell overhead by
-    return Weights(
-        weights,
-        Calibration(
-            calibration.density,
-            calibration.low,
-            calibration.high,
-            overhead,
-            calibration.calls,
-            calibration.enough,
-        ),
-    )
+    overhead = 0.0
+    # Where the first billed call already saw a summary there is nothing to tell the overhead by.
+    if not (grown.compactions.place < first).any():
+        head = float(weights[:first].sum())
+        overhead = max(float(prompt[0]) - head, 0.0)
+        weights[:first] *= min(float(prompt[0]) / max(head, 1.0), 1.0)
+    return Weights(weights, replace(calibration, overhead=overhead))
 
 
 def _calibration(growth: Floats, estimated: Floats, is_step: Ints, calls: int) -> Calibration:

@@ -48,10 +48,18 @@ def ineffective(policy: Policy, lines: Lines, summaries: SummarySizes) -> Mappin
     return reasons
 
 
+def _gates_are_closed(lines: Lines) -> bool:
+    """Whether neither the flush nor preflight acts, wherever their line is."""
+    return all(
+        not line.active and line.reason != "window_too_small_for_flush"
+        for line in (lines.named("flush"), lines.named("preflight"))
+    )
+
+
 def _of_flush(lines: Lines) -> dict[str, str]:
     flush, preflight = lines.named("flush"), lines.named("preflight")
     reasons = {}
-    if not flush.active and not preflight.active:
+    if _gates_are_closed(lines):
         reasons["compaction.memoryFlush.softThresholdTokens"] = NO_EFFECT + (
             f"{sentence(flush.reason)}."
         )
@@ -68,7 +76,7 @@ def _of_reserve(policy: Policy, lines: Lines, summaries: SummarySizes) -> dict[s
             return {"compaction.reserveTokens": f"Below the floor: {floor} is reserved."}
         return {}
     keys = ["compaction.reserveTokens"]
-    if not lines.named("flush").active and not lines.named("preflight").active:
+    if _gates_are_closed(lines):
         keys.append("compaction.reserveTokensFloor")
     if summaries.source == "recorded" or lines.settings.reserve_tokens >= RESERVE_THAT_BOUNDS:
         return dict.fromkeys(
