@@ -110,7 +110,7 @@ class Setting:
         items = value.split(",") if isinstance(value, str) else value
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
             raise BadValue(f"{self.key}: a list of texts is expected.")
-        return tuple(trimmed for item in items if (trimmed := js.trim(item)))
+        return tuple(_showable(trimmed) for item in items if (trimmed := js.trim(item)))
 
     def _bytes(self, value: Any) -> int | str:
         """A whole number, or a text with a unit as it was written."""
@@ -124,8 +124,8 @@ class Setting:
 
     def _text(self, value: Any) -> str:
         if not isinstance(value, str):
-            raise BadValue(f"{self.key}: a text is expected. {self.accepts}")
-        return value
+            raise BadValue(f"{self.key}: a text is expected. {self.accepts}".strip())
+        return _showable(value)
 
     @property
     def accepts(self) -> str:
@@ -144,6 +144,11 @@ class Setting:
         )
         high = self.maximum is not None and f" up to {js.number_text(self.maximum)}"
         return f"{what}{low or ''}{high or ''}."
+
+
+def _showable(text: str) -> str:
+    """``text`` with "?" for what no page, address or database takes: half a surrogate pair."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def setting(key: str, kind: Kind, default: Any, group: Group, help: str, **more: Any) -> Any:
