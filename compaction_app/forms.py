@@ -62,7 +62,7 @@ def read_query(values: Mapping[str, str], situation: Situation) -> Query:
         policy=policy,
         around=around,
         span=(start, end) if start is not None and end is not None else None,
-        leaf=_number(values, "leaf"),
+        leaf=_leaf(values, situation),
         all_events=values.get("events") == "all",
         problems=problems,
     )
@@ -98,6 +98,12 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _leaf(values: Mapping[str, str], situation: Situation) -> int | None:
+    """The entry that ends the branch to show; none for one that the transcript does not hold."""
+    leaf = _number(values, "leaf")
+    return leaf if leaf is not None and leaf < situation.window.entry_count else None
 
 
 def _number(values: Mapping[str, str], name: str) -> int | None:

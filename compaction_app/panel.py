@@ -11,6 +11,7 @@ from compaction_app.engine.effects import ineffective, is_disabled
 from compaction_app.engine.lines import Lines
 from compaction_app.engine.policy import SETTINGS, Policy
 from compaction_app.engine.presets import PRESETS
+from compaction_app.engine.replay import Replay
 from compaction_app.engine.rule_sets import RULE_SETS
 from compaction_app.engine.setting import Setting
 from compaction_app.forms import Query
@@ -35,10 +36,10 @@ class Knob:
     problem: str
 
 
-def panel_context(situation: Situation, query: Query, lines: Lines) -> dict[str, Any]:
+def panel_context(situation: Situation, query: Query, done: Replay) -> dict[str, Any]:
     """The tuning panel: knobs in groups, switches, circumstances, presets."""
-    reasons = ineffective(query.policy, lines)
-    knobs = [_knob(s, situation, query, reasons, lines) for s in SETTINGS if _in_panel(s)]
+    reasons = ineffective(query.policy, done.lines, done.summaries)
+    knobs = [_knob(s, situation, query, reasons, done.lines) for s in SETTINGS if _in_panel(s)]
     return {
         "groups": [
             (group, [knob for knob in knobs if knob.setting.group == group])
@@ -92,7 +93,7 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def knob_notes(policy: Policy, lines: Lines) -> list[tuple[str, str]]:
+def knob_notes(policy: Policy, done: Replay) -> list[tuple[str, str]]:
     """A note for every knob, empty ones too, so that a move can take one away."""
-    reasons = ineffective(policy, lines)
+    reasons = ineffective(policy, done.lines, done.summaries)
     return [(s.name, reasons.get(s.key, "")) for s in SETTINGS if _in_panel(s)]

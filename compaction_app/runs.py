@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from sessions_app.entries import window_of
 from sessions_app.loaded import timeline_of
 from sessions_app.models import Session, Window
 from sessions_app.timeline import Timeline
+from sessions_app.tokens import javascript as js
 
 KEPT_REPLAYS = 32
 MAX_ISSUES = 10
@@ -52,7 +54,7 @@ def situation_of(session: Session) -> Situation:
     read = policy_from_config(config, provider, model)
     policy = read.policy
     window = index.get("contextTokens")
-    if policy.context_window is None and isinstance(window, int) and window > 0:
+    if policy.context_window is None and js.is_finite(window) and window > 0:
         policy = with_changes(policy, {"contextWindow": window})
     return Situation(
         session=session,
@@ -117,23 +119,27 @@ def write_summary(session: Session) -> None:
 
 
 def config_fault(text: str) -> str:
-    """What is wrong with the text of an ``openclaw.json``, "" when it can be read."""
+    """What is wrong with the text of an ``openclaw.json`` and where, "" when nothing is."""
+    return _read_config(text)[1]
+
+
+def _read_config(text: str) -> tuple[Mapping[str, Any], str]:
+    """The configuration in a text, and what is wrong with it; the message quotes no value."""
     try:
         value = parse_config(text)
     except ConfigSyntaxError as error:
-        return f"openclaw.json is neither JSON nor JSON5: {error}."
-    return "" if isinstance(value, dict) else "openclaw.json holds no object."
+        return {}, f"openclaw.json is not valid JSON5: {error}."
+    if not isinstance(value, dict):
+        return {}, "openclaw.json holds no object."
+    return value, ""
 
 
 def _config(session: Session) -> tuple[Mapping[str, Any], tuple[str, ...]]:
     """The configuration, and what makes the runtime refuse it as a whole (spec budgets 8.2)."""
     text = _text(session)
-    if not text:
-        return {}, ()
-    fault = config_fault(text)
-    if fault:
-        return {}, (fault,)
-    config = parse_config(text)
+    config, fault = _read_config(text) if text else ({}, "")
+    if fault or not text:
+        return config, (fault,) if fault else ()
     issues = validate_config(config, DEFAULT_RULE_SET.config)
     return config, tuple(map(_issue_text, issues[:MAX_ISSUES]))
 
@@ -153,4 +159,4 @@ def _system_tokens(index: Mapping[str, Any]) -> int | None:
     report = index.get("systemPromptReport")
     prompt = report.get("systemPrompt") if isinstance(report, Mapping) else None
     chars = prompt.get("chars") if isinstance(prompt, Mapping) else None
-    return -(-chars // CHARS_PER_TOKEN) if isinstance(chars, int) and chars > 0 else None
+    return math.ceil(chars / CHARS_PER_TOKEN) if js.is_finite(chars) and chars > 0 else None

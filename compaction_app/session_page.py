@@ -69,8 +69,8 @@ def result_context(situation: Situation, query: Query) -> dict[str, Any]:
         ),
         "problems": query.problems,
         "has_estimates": bool(grown.is_estimate.any()),
-        "all_estimates": bool(grown.is_estimate.all()),
-        "notes_of_knobs": knob_notes(query.policy, done.lines),
+        "all_estimates": grown.calls > 0 and bool(grown.is_estimate.all()),
+        "notes_of_knobs": knob_notes(query.policy, done),
     }
 
 

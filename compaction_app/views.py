@@ -29,8 +29,8 @@ def session(request: HttpRequest, uuid: UUID) -> HttpResponse:
     address = f"?{context['address']}"
     if target == "result":
         return replace_url(render(request, "compaction/_moved.html", context), address)
-    lines = replay_for(situation, query.policy, query.around, query.leaf).lines
-    context |= panel_context(situation, query, lines) | head_context(situation, query)
+    done = replay_for(situation, query.policy, query.around, query.leaf)
+    context |= panel_context(situation, query, done) | head_context(situation, query)
     if target == "work":
         context["sheet_open"] = True  # who moved a switch has the sheet open
         return replace_url(render(request, "compaction/_work.html", context), address)

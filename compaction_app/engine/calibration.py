@@ -2,17 +2,19 @@
 
 Between two billed calls the prompt grew by what lies between them; that growth is shared out among
 those entries in proportion to their estimates. Elsewhere an entry weighs density times its estimate.
-What no entry accounts for (system prompt, tool schemas) is the overhead.
+What no entry accounts for (system prompt, tool schemas) is the overhead. Calls of flush turns tell
+nothing here: their system prompt and tools are others.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from compaction_app.engine.stripped import stripped_rows
 from sessions_app.columns import COMPACTION, UNKNOWN, Ints
 from sessions_app.timeline import Timeline
 
@@ -53,7 +55,8 @@ def weigh(grown: Timeline) -> Weights:
     """Weights for every row of a timeline's branch."""
     rows = grown.columns
     tokens = np.where(rows.kind == COMPACTION, 0, rows.tokens).astype(np.float64)
-    billed = np.flatnonzero(grown.billed_prompt != UNKNOWN)
+    is_own = ~stripped_rows(rows)[grown.place]
+    billed = np.flatnonzero((grown.billed_prompt != UNKNOWN) & is_own)
     if not len(billed):
         return Weights(tokens, Calibration(1, 1, 1, 0, 0, enough=False))
     place = grown.place[billed]
@@ -70,20 +73,13 @@ def weigh(grown: Timeline) -> Weights:
     scale = np.where(is_step, growth / np.maximum(estimated, 1), calibration.density)
     first, last = int(place[0]), int(place[-1])
     weights[first:last] = tokens[first:last] * np.repeat(scale, end - start)
-    overhead = max(float(prompt[0]) - float(weights[:first].sum()), 0.0)
-    if grown.compactions.place.size and grown.compactions.place[0] < first:
-        overhead = 0.0  # the first billed call already saw a summary; nothing to tell overhead by
-    return Weights(
-        weights,
-        Calibration(
-            calibration.density,
-            calibration.low,
-            calibration.high,
-            overhead,
-            calibration.calls,
-            calibration.enough,
-        ),
-    )
+    overhead = 0.0
+    # Where the first billed call already saw a summary there is nothing to tell the overhead by.
+    if not (grown.compactions.place < first).any():
+        head = float(weights[:first].sum())
+        overhead = max(float(prompt[0]) - head, 0.0)
+        weights[:first] *= min(float(prompt[0]) / max(head, 1.0), 1.0)
+    return Weights(weights, replace(calibration, overhead=overhead))
 
 
 def _calibration(growth: Floats, estimated: Floats, is_step: Ints, calls: int) -> Calibration:

@@ -8,48 +8,98 @@ from typing import Final
 from compaction_app.engine.lines import Lines
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.reasons import sentence
+from compaction_app.engine.replay_events import SummarySizes
+from compaction_app.engine.summary_sizes import RESERVE_THAT_BOUNDS
 
 NOT_SIMULATED: Final = "Not simulated yet: the what-if sends every tool result unpruned."
-_FLUSH: Final = ("compaction.memoryFlush.softThresholdTokens",)
+NO_EFFECT: Final = "No effect: "
+_GATE_REASONS: Final = (
+    "path_runs_no_gates",
+    "cli_backend",
+    "workspace_not_writable",
+    "window_too_small_for_flush",
+)
+_CLI_IDLE: Final = (
+    "compaction.reserveTokens",
+    "compaction.reserveTokensFloor",
+    "compaction.keepRecentTokens",
+    "compaction.mode",
+    "maxTokens",
+)
 
 
-def ineffective(policy: Policy, lines: Lines) -> Mapping[str, str]:
-    """For each setting without effect, by key: why."""
-    reasons: dict[str, str] = {}
-    flush, check, inner = (
-        lines.named("flush"),
-        lines.named("pre_prompt"),
-        lines.named("inner_threshold"),
+def ineffective(policy: Policy, lines: Lines, summaries: SummarySizes) -> Mapping[str, str]:
+    """For each setting that changes nothing in a what-if, by key: why.
+
+    ``summaries`` are the sizes that the what-if works with: where they were recorded, nothing that
+    bounds a summary matters.
+    """
+    reasons = {
+        **_of_reserve(policy, lines, summaries),
+        **_of_flush(lines),
+        **_of_summaries(lines, summaries),
+        **dict.fromkeys(_PRUNING, NOT_SIMULATED),
+    }
+    check = lines.named("pre_prompt")
+    if not check.active:
+        reasons["contextLimits.toolResultMaxChars"] = NO_EFFECT + f"{sentence(check.reason)}."
+    if check.reason == "cli_backend":
+        reasons |= dict.fromkeys(_CLI_IDLE, NO_EFFECT + f"{sentence(check.reason)}.")
+    return reasons
+
+
+def _gates_are_closed(lines: Lines) -> bool:
+    """Whether neither the flush nor preflight acts, wherever their line is."""
+    return all(
+        not line.active and line.reason != "window_too_small_for_flush"
+        for line in (lines.named("flush"), lines.named("preflight"))
     )
-    preflight = lines.named("preflight")
-    if not flush.active:
-        for key in _FLUSH:
-            if not preflight.active:
-                reasons[key] = f"No effect: {sentence(flush.reason)}."
-        if flush.reason != "memory_flush_disabled":
-            reasons["compaction.memoryFlush.enabled"] = f"No effect: {sentence(flush.reason)}."
-    if lines.mode == "safeguard" and not inner.active:
-        reasons["compaction.reserveTokens"] = (
-            "No effect: in safeguard mode the pre-prompt check reserves 16,384 whatever is set, and "
-            "the inner threshold is off."
+
+
+def _of_flush(lines: Lines) -> dict[str, str]:
+    flush, preflight = lines.named("flush"), lines.named("preflight")
+    reasons = {}
+    if _gates_are_closed(lines):
+        reasons["compaction.memoryFlush.softThresholdTokens"] = NO_EFFECT + (
+            f"{sentence(flush.reason)}."
         )
-        if not flush.active and not preflight.active:
-            reasons["compaction.reserveTokensFloor"] = reasons["compaction.reserveTokens"]
-    elif policy.reserve_tokens < lines.settings.reserve_tokens:
-        floor = f"{lines.settings.reserve_tokens:,.0f}"
-        reasons["compaction.reserveTokens"] = f"Below the floor: {floor} is reserved."
+    gate = next((r for r in (flush.reason, preflight.reason) if r in _GATE_REASONS), "")
+    if gate:
+        reasons["compaction.memoryFlush.enabled"] = NO_EFFECT + f"{sentence(gate)}."
+    return reasons
+
+
+def _of_reserve(policy: Policy, lines: Lines, summaries: SummarySizes) -> dict[str, str]:
+    if lines.named("inner_threshold").reason != "safeguard_mode":
+        if policy.reserve_tokens < lines.settings.reserve_tokens:
+            floor = f"{lines.settings.reserve_tokens:,.0f}"
+            return {"compaction.reserveTokens": f"Below the floor: {floor} is reserved."}
+        return {}
+    keys = ["compaction.reserveTokens"]
+    if _gates_are_closed(lines):
+        keys.append("compaction.reserveTokensFloor")
+    if summaries.source == "recorded" or lines.settings.reserve_tokens >= RESERVE_THAT_BOUNDS:
+        return dict.fromkeys(
+            keys,
+            NO_EFFECT
+            + "in safeguard mode the pre-prompt check reserves 16,384 whatever is set, and "
+            "the inner threshold is off.",
+        )
+    return dict.fromkeys(keys, "Only bounds the summaries: in safeguard mode no line is at it.")
+
+
+def _of_summaries(lines: Lines, summaries: SummarySizes) -> dict[str, str]:
+    reasons = {}
     if lines.mode != "safeguard":
         reasons["compaction.maxHistoryShare"] = (
-            "No effect: only safeguard mode shares out the history."
+            NO_EFFECT + "only safeguard mode shares out the history."
         )
     else:
         reasons["compaction.maxHistoryShare"] = (
             "Changes what a summary is made of, not when it is written: no effect on this curve."
         )
-    if not check.active:
-        reasons["contextLimits.toolResultMaxChars"] = f"No effect: {sentence(check.reason)}."
-    for key in _PRUNING:
-        reasons[key] = NOT_SIMULATED
+    if summaries.source == "recorded":
+        reasons["maxTokens"] = NO_EFFECT + "the summaries are taken to be as large as the recorded."
     return reasons
 
 
@@ -69,4 +119,4 @@ _PRUNING: Final = (
 def is_disabled(key: str, reasons: Mapping[str, str]) -> bool:
     """Whether the knob is locked: it has no effect wherever it stands."""
     reason = reasons.get(key, "")
-    return bool(reason) and not reason.startswith("Below the floor")
+    return reason.startswith((NO_EFFECT, NOT_SIMULATED))

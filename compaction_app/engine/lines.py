@@ -179,7 +179,7 @@ def _line(
 
 
 def _flush_off(config: object, around: Circumstances, no_plan: bool, line: float) -> str:
-    if no_plan:
+    if no_plan and around.path == "chat":
         return "memory_flush_disabled"
     if not can_write_workspace(config):
         return "workspace_not_writable"

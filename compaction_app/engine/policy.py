@@ -18,8 +18,8 @@ from compaction_app.engine.setting import BadValue, Setting, setting
 class Policy:
     """All settings with their defaults; attributes are the settings' names in snake case."""
 
-    context_window: int | None = setting(
-        "contextWindow", "int", None, "Window", "The model's context window in its provider's entry.",
+    context_window: int | float | None = setting(
+        "contextWindow", "number", None, "Window", "The model's context window in its provider's entry.",
         unit="tokens", minimum=0, above_minimum=True, low=4000, high=1_000_000, step=1000,
     )  # fmt: skip
     context_tokens: int | None = setting(
@@ -27,8 +27,8 @@ class Policy:
         "agents.defaults.contextTokens: replaces the window for flush and preflight, caps it for runs.",
         unit="tokens", minimum=0, above_minimum=True, low=4000, high=1_000_000, step=1000,
     )  # fmt: skip
-    max_tokens: int | None = setting(
-        "maxTokens", "int", None, "Window", "Most tokens the model may answer; bounds a summary.",
+    max_tokens: int | float | None = setting(
+        "maxTokens", "number", None, "Window", "Most tokens the model may answer; bounds a summary.",
         unit="tokens", minimum=0, above_minimum=True, low=256, high=64_000, step=256,
     )  # fmt: skip
     reserve_tokens: int = setting(

@@ -46,10 +46,17 @@ def policy_from_config(config: Mapping[str, Any], provider: str, model: str) -> 
 def config_with_policy(
     policy: Policy, provider: str, model: str, base: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """``base`` with every setting of the policy written out, for rules that read a configuration."""
+    """``base`` with every setting of the policy written out, for rules that read a configuration.
+
+    What the policy leaves unset is taken out of it: the file's own value must not come back.
+    """
     config = deepcopy(dict(base or {}))
     for setting in SETTINGS:
-        _put(config, setting, getattr(policy, setting.name), provider, model)
+        value = getattr(policy, setting.name)
+        if _is_unset(value):
+            _remove(config, setting, provider, model)
+        else:
+            _put(config, setting, value, provider, model)
     return config
 
 
@@ -58,9 +65,13 @@ def config_changes(policy: Policy, base: Policy, provider: str, model: str) -> d
     config: dict[str, Any] = {}
     for setting in SETTINGS:
         value = getattr(policy, setting.name)
-        if value != getattr(base, setting.name):
+        if value != getattr(base, setting.name) and not _is_unset(value):
             _put(config, setting, value, provider, model)
     return config
+
+
+def _is_unset(value: Any) -> bool:
+    return value is None or value == ""
 
 
 def _found(config: Mapping[str, Any], provider: str, model: str) -> Iterator[tuple[str, Any]]:
@@ -81,14 +92,12 @@ def _listed_model(config: Mapping[str, Any], provider: str, model: str) -> Mappi
             continue
         models = _object(entry).get("models")
         for listed in models if isinstance(models, list) else ():
-            if _object(listed).get("id") == model:
+            if _object(listed).get("id") == (model or UNNAMED_MODEL):
                 return _object(listed)
     return {}
 
 
 def _put(config: dict[str, Any], setting: Setting, value: Any, provider: str, model: str) -> None:
-    if value is None or value == "":
-        return
     written = list(value) if isinstance(value, tuple) else value
     *parents, last = setting.key.split(".")
     at = (
@@ -101,15 +110,31 @@ def _put(config: dict[str, Any], setting: Setting, value: Any, provider: str, mo
     at[last] = written
 
 
+def _remove(config: dict[str, Any], setting: Setting, provider: str, model: str) -> None:
+    """Take a setting out of a configuration that is our own copy."""
+    *parents, last = setting.key.split(".")
+    at: Any = (
+        _listed_model(config, provider, model)
+        if setting.key in MODEL_KEYS
+        else _object(_object(config.get("agents")).get("defaults"))
+    )
+    for parent in parents:
+        at = _object(at).get(parent)
+    if isinstance(at, dict):
+        at.pop(last, None)
+
+
 def _model_entry(config: dict[str, Any], provider: str, model: str) -> dict[str, Any]:
     providers = _child(_child(config, "models"), "providers")
     key = next((k for k in providers if js.norm(k) == js.norm(provider)), provider)
     entry = _child(providers, key)
-    models = entry.setdefault("models", [])
+    models = entry.get("models")
+    if not isinstance(models, list):
+        models = entry["models"] = []
     for listed in models:
         if isinstance(listed, dict) and listed.get("id") == model:
             return listed
-    added = {"id": model, "name": model}
+    added: dict[str, Any] = {"id": model, "name": model}
     models.append(added)
     return added
 

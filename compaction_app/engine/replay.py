@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
@@ -21,11 +20,10 @@ from compaction_app.engine.policy import Policy
 from compaction_app.engine.replay_events import COMPACTIONS, Event, SummarySizes
 from compaction_app.engine.replay_rows import ReplayRows
 from compaction_app.engine.replay_turns import TurnRules
+from compaction_app.engine.stripped import STRIPPED_MARKS
+from compaction_app.engine.summary_sizes import summary_sizes
 from sessions_app.columns import MARKS, UNKNOWN, USER, Ints
 from sessions_app.timeline import Timeline
-
-SUMMARY_CAP_TOKENS: Final = 4_000
-SUMMARY_SHARE_OF_RESERVE: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +65,15 @@ def replay(
     lines = lines_of(policy, around)
     weights = weigh(grown)
     rows = ReplayRows(grown, weights)
-    summaries = _summary_sizes(grown, lines, policy)
+    summaries = summary_sizes(grown, lines, policy)
     if system_tokens is None:
         system_tokens = round(weights.calibration.overhead)
     run = TurnRules(rows, lines, around, policy, weights.calibration, summaries, system_tokens)
     prompt = np.full(grown.calls, UNKNOWN, np.int64)
+    last = max(grown.calls - 1, 0)
     for turn, (start, calls) in enumerate(_turns(grown, rows), 1):
-        run.begin_turn(turn, start, int(calls[0]) + 1 if len(calls) else grown.calls)
+        following = int(calls[0]) if len(calls) else int(np.searchsorted(grown.place, start))
+        run.begin_turn(turn, start, min(following, last) + 1)
         if len(calls):
             prompt[calls] = run.send(grown.place[calls], int(calls[0]) + 1, grown.output[calls])
         run.end_turn()
@@ -115,20 +115,11 @@ def _turns(grown: Timeline, rows: ReplayRows) -> list[tuple[int, Ints]]:
     return [(start, sent) for start, sent in turns if len(sent) or start > 0]
 
 
-def _summary_sizes(grown: Timeline, lines: Lines, policy: Policy) -> SummarySizes:
-    recorded = [int(size) for size in grown.compactions.summary_tokens if size > 0]
-    if recorded:
-        return SummarySizes(tuple(recorded), "recorded")
-    answer = min(int(lines.settings.reserve_tokens), policy.max_tokens or 8_192)
-    cap = min(int(answer * SUMMARY_SHARE_OF_RESERVE), SUMMARY_CAP_TOKENS)
-    return SummarySizes((max(cap, 1),), "cap")
-
-
 def _stripped(grown: Timeline) -> dict[str, int]:
     """How many entries of each sort were taken out of the recording."""
     counts = {
         name: int((grown.columns.mark == number).sum())
         for number, name in enumerate(MARKS)
-        if name in ("flush", "injected", "compact_command")
+        if name in STRIPPED_MARKS
     }
     return {"compaction": len(grown.compactions.place), **counts}

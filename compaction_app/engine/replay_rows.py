@@ -12,27 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compaction_app.engine.calibration import Floats, Weights
+from compaction_app.engine.stripped import stripped_rows
 from sessions_app.columns import (
     ASSISTANT,
     BASH,
     BRANCH_SUMMARY,
-    COMPACTION,
     CUSTOM_MESSAGE,
     INNER,
-    MARKS,
     OTHER,
     TOOL_RESULT,
     USER,
     Ints,
 )
 from sessions_app.timeline import Timeline
+from sessions_app.tokens.pressure import CHARS_PER_TOKEN, RESULT_CHARS_PER_TOKEN
 
-STRIPPED_MARKS: Final = ("flush", "injected", "compact_command")
-_STRIPPED = np.array([mark in STRIPPED_MARKS for mark in MARKS])
 _CUT_KINDS: Final = (USER, ASSISTANT, BASH, INNER, CUSTOM_MESSAGE, BRANCH_SUMMARY)
 _FREE_KINDS: Final = (CUSTOM_MESSAGE, BRANCH_SUMMARY)
-RESULT_CHARS_PER_TOKEN: Final = 2
-CHARS_PER_TOKEN: Final = 4
 
 
 class ReplayRows:
@@ -41,7 +37,7 @@ class ReplayRows:
     def __init__(self, grown: Timeline, weights: Weights) -> None:
         rows = grown.columns
         self.kind: Ints = rows.kind
-        self.stripped: NDArray[np.bool_] = _STRIPPED[rows.mark] | (rows.kind == COMPACTION)
+        self.stripped: NDArray[np.bool_] = stripped_rows(rows)
         kept = ~self.stripped
         self.tokens: Ints = rows.tokens * kept
         self.result_chars: Ints = rows.result_chars * kept
@@ -102,11 +98,19 @@ class ReplayRows:
             saved += float(min(room, after.sum() - single))
         return saved
 
-    def cut_results(self, start: int, end: int, single: float, least: int) -> int:
-        """Cut tool results for good: the oversized ones, then the oldest first. Characters removed."""
+    def cut_results(
+        self, start: int, end: int, single: float, least: int, newest_first: bool = False
+    ) -> int:
+        """Cut tool results for good: the oversized ones, then one after another until the rest fits.
+
+        Returns:
+            Characters removed.
+        """
         places = start + np.flatnonzero(
             (self.kind[start:end] == TOOL_RESULT) & (self.result_chars[start:end] > 0)
         )
+        if newest_first:
+            places = places[::-1]
         lengths = self.result_chars[places]
         targets = np.minimum(lengths, int(single))
         need = int(targets.sum()) - int(single)
@@ -114,10 +118,9 @@ class ReplayRows:
             room = np.maximum(targets - least, 0)
             before = np.cumsum(room) - room
             targets -= np.clip(need - before, 0, room)
-        gone = lengths - targets
-        removed = int(gone.sum())
+        removed = int((lengths - targets).sum())
         if removed:
-            self._shorten(places, targets, gone)
+            self._shorten(places, lengths, targets)
             self._sum()
         return removed
 
@@ -125,13 +128,23 @@ class ReplayRows:
         chars = self.result_chars[start:end]
         return np.asarray(chars[(self.kind[start:end] == TOOL_RESULT) & (chars > 0)], np.int64)
 
-    def _shorten(self, places: Ints, targets: Ints, gone: Ints) -> None:
-        tokens = np.minimum(gone // CHARS_PER_TOKEN, self.tokens[places])
-        share = tokens / np.maximum(self.tokens[places], 1)
+    def _shorten(self, places: Ints, lengths: Ints, targets: Ints) -> None:
+        """A result of one text without CJK weighs exactly what its new text does; others nearly."""
+        before = self.tokens[places]
+        gone = np.minimum(
+            _tokens(lengths, CHARS_PER_TOKEN) - _tokens(targets, CHARS_PER_TOKEN), before
+        )
         self.result_chars[places] = targets
-        self.tokens[places] -= tokens
-        self._weights[places] *= 1 - share
-        self._pressure[places] -= np.minimum(gone // RESULT_CHARS_PER_TOKEN, self._pressure[places])
+        self.tokens[places] -= gone
+        self._weights[places] *= 1 - gone / np.maximum(before, 1)
+        pressed = _tokens(lengths, RESULT_CHARS_PER_TOKEN) - _tokens(
+            targets, RESULT_CHARS_PER_TOKEN
+        )
+        self._pressure[places] -= np.minimum(pressed, self._pressure[places])
+
+
+def _tokens(chars: Ints, chars_per_token: int) -> Ints:
+    return -(-chars // chars_per_token)
 
 
 def _next_true(flags: NDArray[np.bool_]) -> Ints:

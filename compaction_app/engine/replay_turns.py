@@ -7,7 +7,7 @@ a gate is asked only when its numbers say that it may fire.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -45,6 +45,7 @@ class Context:
     stored_total: int | None = None
     last_prompt: int | None = None
     last_output: int = 0
+    compacted_at: int | None = None
 
 
 class TurnRules:
@@ -66,6 +67,7 @@ class TurnRules:
         self._calibration, self._summaries, self._system = calibration, summaries, system_tokens
         self._context = Context()
         self._turn = self._call = self._end = self._attempts = 0
+        self._blocked_turn = self._called_turn = 0
         self._cap = live_max_chars(lines.window, _limits(policy), None, around.rules.pruning.caps)
         self._least_chars = js.utf16_len(around.rules.pruning.recovery.truncation.notice(1))
 
@@ -99,30 +101,34 @@ class TurnRules:
         """A call that may be too large for the window: then the run compacts and tries again."""
         self._call, self._end = call, place
         prompt = self._prompt(place)
-        while prompt > self._lines.window and self._attempts < MAX_OVERFLOW_COMPACTIONS:
-            self._attempts += 1
-            step = Step("prompt", "prompt tokens > contextWindow", prompt)
-            decision = self._decision("provider_overflow", "compact", "prompt_exceeds_window", step)
-            self._compact("overflow_compaction", prompt, self._lines.window, "billed", decision)
-            shorter = self._prompt(place)
-            if shorter >= prompt:
-                break
-            prompt = shorter
-        if prompt > self._lines.window:
-            self._block(prompt)
+        if self._around.path != "cli":
+            prompt = self._recover(prompt, place)
         self._sent(place, prompt, output)
         return prompt
 
     def _sent(self, place: int, prompt: int, output: int) -> None:
+        self._called_turn = self._turn
         context = self._context
         context.last_prompt = context.stored_total = prompt
         context.last_output = max(output, 0) or int(self._rows.tokens[place])
         self._end = place + 1
 
+    def _recover(self, prompt: int, place: int) -> int:
+        """The provider refuses what is larger than the window: compact and send again."""
+        window = self._lines.window
+        while prompt > window:
+            step = Step("prompt", "prompt tokens > contextWindow", prompt)
+            decision = self._decision("provider_overflow", "compact", "prompt_exceeds_window", step)
+            if not self._overflow_compaction(prompt, window, "billed prompt tokens", decision):
+                self._block(prompt)
+                break
+            prompt = self._prompt(place)
+        return prompt
+
     def end_turn(self) -> None:
         """The runtime's own threshold, judged on the last call's total with its answer."""
         line, context = self._lines.named("inner_threshold"), self._context
-        if not line.active or context.last_prompt is None:
+        if not line.active or context.last_prompt is None or self._called_turn != self._turn:
             return
         total = context.last_prompt + context.last_output
         if total > line.tokens:
@@ -174,11 +180,12 @@ class TurnRules:
             context.stored_total = snapshot
 
     def _check_prompt(self, start: int) -> None:
-        """The pre-prompt check with its routes; after three compactions the turn is blocked."""
+        """The pre-prompt check with its routes; where nothing helps the turn is blocked."""
         rules, line = self._around.rules.routing, self._lines.named("pre_prompt")
         if rules is None or not line.active:
             return
         truncated = False
+        newest = self._around.rules.pruning.recovery.aggregate == "newest_first"
         while True:
             estimate = self._pressure(start)
             if estimate <= line.tokens:
@@ -191,27 +198,37 @@ class TurnRules:
             self._add("guard", estimate, None, line.tokens, line.unit, route.decision)
             if route.route == "truncate_tool_results_only" and not truncated:
                 truncated = True
-                removed = self._rows.cut_results(base, start, self._cap, self._least_chars)
-                if removed:
+                if self._rows.cut_results(base, start, self._cap, self._least_chars, newest):
                     after = self._pressure(start)
                     self._add("truncate", estimate, after, line.tokens, line.unit, route.decision)
                     continue
-            if self._attempts >= MAX_OVERFLOW_COMPACTIONS:
+            decision = route.decision
+            if not self._overflow_compaction(estimate, line.tokens, line.unit, decision):
                 self._block(estimate)
                 return
-            self._attempts += 1
-            self._compact("overflow_compaction", estimate, line.tokens, line.unit, route.decision)
             if route.route == "compact_then_truncate":
-                base = self._context.start
-                self._rows.cut_results(base, start, self._cap, self._least_chars)
-            if self._pressure(start) >= estimate:
-                self._block(estimate)
-                return
+                base, before = self._context.start, self._pressure(start)
+                if self._rows.cut_results(base, start, self._cap, self._least_chars, newest):
+                    after = self._pressure(start)
+                    self._add("truncate", before, after, line.tokens, line.unit, decision)
+
+    def _overflow_compaction(
+        self, before: int, threshold: int, unit: str, decision: Decision
+    ) -> bool:
+        """A compaction after an overflow; three a turn."""
+        if self._attempts >= MAX_OVERFLOW_COMPACTIONS:
+            return False
+        self._attempts += 1
+        return self._compact("overflow_compaction", before, threshold, unit, decision)
 
     def _compact(
         self, kind: EventKind, before: int, threshold: int, unit: str, decision: Decision
-    ) -> None:
+    ) -> bool:
+        """Compact the branch as it stands; false right behind a compaction ("Already compacted")."""
         context, rows = self._context, self._rows
+        if context.compacted_at == self._end:
+            return False
+        context.compacted_at = self._end
         kept = rows.cut(context.start, self._end, self._lines.settings.keep_recent_tokens)
         flushed = context.flushed_count == context.compactions
         context.start = kept
@@ -221,6 +238,7 @@ class TurnRules:
         context.stored_total = context.summary_tokens + rows.estimate(kept, self._end)
         after = self._prompt(self._end)
         self._add(kind, before, after, threshold, unit, decision, flushed)
+        return True
 
     def _prompt(self, place: int) -> int:
         context = self._context
@@ -235,10 +253,13 @@ class TurnRules:
 
     def _pressure(self, start: int) -> int:
         """The estimate of the check: history, the user's message at ``start``, the system prompt."""
-        context = self._context
+        context, routing = self._context, self._around.rules.routing
+        end = min(start + 1, len(self._rows.tokens))
+        if routing is not None and not routing.weighs_shape:
+            weight = context.summary_tokens + self._rows.estimate(context.start, end)
+            return int(js.ceil(weight * SAFETY_MARGIN))
         summary = MESSAGE_OVERHEAD if context.compactions else 0
         system = MESSAGE_OVERHEAD + self._system if self._system else 0
-        end = min(start + 1, len(self._rows.tokens))
         weight = self._rows.pressure(context.start, end) + summary + system
         return int(js.ceil(weight * SAFETY_MARGIN))
 
@@ -256,11 +277,14 @@ class TurnRules:
         return Decision(rule, True, outcome, reason, self._around.rules.id, {}, (step,))
 
     def _block(self, tokens: int) -> None:
+        if self._blocked_turn == self._turn:
+            return
+        self._blocked_turn = self._turn
         self.blocked += 1
         window = self._lines.window
         step = Step("prompt", "still too large after compaction", tokens)
         decision = self._decision("overflow", "blocked", "context_overflow", step)
-        self._add("guard", tokens, None, window, "tokens", replace(decision))
+        self._add("guard", tokens, None, window, "tokens", decision)
 
     def _add(
         self,

@@ -41,15 +41,21 @@ class RoutingRules:
     """What differs by version; 2026.3 has no such check.
 
     ``looks_beyond_messages``: a rendered prompt's own estimate and the messages outside the sent window
-    are looked at, and the answer names which estimate it judged.
+    are looked at, and the answer names which estimate it judged. ``weighs_shape``: the estimate weighs
+    scripts, results and JSON each in its way and counts the system prompt; else it is length by four.
     """
 
     estimate: Estimate
     looks_beyond_messages: bool
+    weighs_shape: bool
 
 
-OPENCLAW_2026_4_20: Final = RoutingRules(plain_pre_prompt_pressure, looks_beyond_messages=False)
-OPENCLAW_2026_5_28: Final = RoutingRules(pre_prompt_pressure, looks_beyond_messages=True)
+OPENCLAW_2026_4_20: Final = RoutingRules(
+    plain_pre_prompt_pressure, looks_beyond_messages=False, weighs_shape=False
+)
+OPENCLAW_2026_5_28: Final = RoutingRules(
+    pre_prompt_pressure, looks_beyond_messages=True, weighs_shape=True
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any, Literal
 
+from compaction_app.engine.config.byte_size import parse_byte_size
 from sessions_app.tokens import javascript as js
 
 Kind = Literal["int", "number", "bool", "choice", "text", "texts", "bytes", "duration"]
@@ -68,6 +69,7 @@ class Setting:
             "bool": self._bool,
             "choice": self._choice,
             "texts": self._texts,
+            "bytes": self._bytes,
         }
         return readers.get(self.kind, self._text)(value)
 
@@ -80,10 +82,10 @@ class Setting:
         if not js.is_finite(value):
             raise BadValue(f"{self.key}: {value!r} is not a number. {self.accepts}")
         number: int | float = value
-        if self.kind == "int":
-            if number != math.floor(number):
-                raise BadValue(f"{self.key}: {js.number_text(number)} is not whole. {self.accepts}")
+        if number == math.floor(number):
             number = int(number)
+        elif self.kind == "int":
+            raise BadValue(f"{self.key}: {js.number_text(number)} is not whole. {self.accepts}")
         low_ok = self.minimum is None or (
             number > self.minimum if self.above_minimum else number >= self.minimum
         )
@@ -108,14 +110,22 @@ class Setting:
         items = value.split(",") if isinstance(value, str) else value
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
             raise BadValue(f"{self.key}: a list of texts is expected.")
-        return tuple(trimmed for item in items if (trimmed := js.trim(item)))
+        return tuple(_showable(trimmed) for item in items if (trimmed := js.trim(item)))
 
-    def _text(self, value: Any) -> str | int:
-        if self.kind == "bytes" and js.is_finite(value) and value >= 0:
+    def _bytes(self, value: Any) -> int | str:
+        """A whole number, or a text with a unit as it was written."""
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
             return int(value)
-        if not isinstance(value, str):
-            raise BadValue(f"{self.key}: a text is expected. {self.accepts}")
+        if js.is_finite(value) and value >= 0 and value == math.floor(value):
+            return int(value)
+        if not isinstance(value, str) or parse_byte_size(value) is None:
+            raise BadValue(f"{self.key}: {value!r} is no size. {self.accepts}")
         return value
+
+    def _text(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise BadValue(f"{self.key}: a text is expected. {self.accepts}".strip())
+        return _showable(value)
 
     @property
     def accepts(self) -> str:
@@ -124,16 +134,21 @@ class Setting:
             return "Accepted: " + ", ".join(self.choices) + "."
         if self.kind not in ("int", "number"):
             examples = {
-                "bytes": ' Bytes such as 2097152 or "2mb".',
-                "duration": ' E.g. "5m", "1h".',
+                "bytes": 'Bytes such as 2097152 or "2mb".',
+                "duration": 'E.g. "5m", "1h".',
             }
-            return examples.get(self.kind, "").strip()
+            return examples.get(self.kind, "")
         what = "A whole number" if self.kind == "int" else "A number"
         low = self.minimum is not None and (
             f" {'above' if self.above_minimum else 'from'} {js.number_text(self.minimum)}"
         )
         high = self.maximum is not None and f" up to {js.number_text(self.maximum)}"
         return f"{what}{low or ''}{high or ''}."
+
+
+def _showable(text: str) -> str:
+    """``text`` with "?" for what no page, address or database takes: half a surrogate pair."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def setting(key: str, kind: Kind, default: Any, group: Group, help: str, **more: Any) -> Any:

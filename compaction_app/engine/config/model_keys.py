@@ -9,14 +9,16 @@ from compaction_app.engine.config.nodes import (
     POSITIVE,
     Finding,
     ListOf,
-    Number,
     Strict,
     Text,
+    node_of,
     opaque,
 )
+from compaction_app.engine.policy import BY_KEY
 from sessions_app.tokens import javascript as js
 
-WINDOW: Final = Number(whole=False, minimum=0, above_minimum=True)
+WINDOW: Final = node_of(BY_KEY["contextWindow"])
+ANSWER: Final = node_of(BY_KEY["maxTokens"])
 
 BUNDLED_PROVIDERS: Final = frozenset(
     [
@@ -108,7 +110,7 @@ MODEL: Final = Strict(
         **opaque("api baseUrl reasoning input cost"),
         "contextWindow": WINDOW,
         "contextTokens": POSITIVE,
-        "maxTokens": WINDOW,
+        "maxTokens": ANSWER,
         **opaque("params agentRuntime headers compat metadataSource thinkingLevelMap mediaInput"),
     },
     required=frozenset({"id", "name"}),
@@ -119,7 +121,7 @@ PROVIDER: Final = Strict(
         **opaque("apiKey auth api"),
         "contextWindow": WINDOW,
         "contextTokens": POSITIVE,
-        "maxTokens": WINDOW,
+        "maxTokens": ANSWER,
         **opaque(
             "timeoutSeconds region injectNumCtxForOpenAICompat params agentRuntime localService "
             "headers authHeader request name"
