@@ -24,8 +24,8 @@ class Query:
     around: Circumstances
     span: tuple[int, int] | None
     leaf: int | None
-    all_events: bool
     problems: Mapping[str, str]
+    all_events: bool = False
 
 
 def read_query(values: Mapping[str, str], situation: Situation) -> Query:

@@ -62,7 +62,7 @@ def situation_of(session: Session) -> Situation:
         policy=policy,
         around=Circumstances(provider=provider, model=model, config=config),
         system_tokens=_system_tokens(index),
-        notes=(*notes, *read.problems),
+        notes=notes or read.problems,
     )
 
 

@@ -25,7 +25,8 @@ from tests.engine.builders import Script, chat, run_folder
 pytestmark = pytest.mark.django_db
 CONFIG = """{
   // comments and trailing commas are allowed
-  models: {providers: {mock: {models: [{id: 'm', contextWindow: 32000,}]}}},
+  models: {providers: {mock: {baseUrl: 'http://127.0.0.1/v1', models: [
+    {id: 'm', name: 'm', contextWindow: 32000,}]}}},
   agents: {defaults: {compaction: {reserveTokensFloor: 25000}}},
 }"""
 
@@ -97,8 +98,16 @@ def test_an_odd_window_of_the_index_is_no_window(bring: Bring, value: Any) -> No
 def test_a_bad_setting_is_a_note_of_the_situation(bring: Bring) -> None:
     situation = situation_of(bring(chat(3), CONFIG.replace("25000", "-1")))
     assert situation.notes == (
-        "compaction.reserveTokensFloor: -1 is out of range. A whole number from 0.",
+        "agents.defaults.compaction.reserveTokensFloor: Too small: expected number to be >=0 "
+        "(minimum: 0). The runtime does not start with it.",
     )
+
+
+def test_an_unknown_key_is_told_with_the_nearest_one(bring: Bring) -> None:
+    config = CONFIG.replace("reserveTokensFloor", "reserveTokenFloor")
+    (note,) = situation_of(bring(chat(3), config)).notes
+    assert "reserveTokenFloor" in note
+    assert "did you mean 'agents.defaults.compaction.reserveTokensFloor'?" in note
 
 
 @pytest.mark.parametrize(

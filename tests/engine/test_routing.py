@@ -156,7 +156,7 @@ def test_the_list_itself_is_not_estimated_twice() -> None:
         return 1
 
     sent = [user(4)]
-    route(Prompt(sent, unwindowed=sent), rules=RoutingRules(estimate, True))
+    route(Prompt(sent, unwindowed=sent), rules=RoutingRules(estimate, True, weighs_shape=True))
     assert len(asked) == 1
 
 
