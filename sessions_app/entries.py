@@ -9,12 +9,13 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import Http404
 
-from sessions_app.importers.openclaw import epoch_ms, migrate
+from sessions_app.importers.openclaw import migrate
 from sessions_app.loaded import columns_of
 from sessions_app.masking import mask
 from sessions_app.measures import CALL_TYPES
 from sessions_app.models import Entry, ImportProblem, Session, Window
 from sessions_app.payload import record_of, unpack
+from sessions_app.timestamps import epoch_ms
 from sessions_app.tokens import javascript as js
 
 PER_PAGE = 50

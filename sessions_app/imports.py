@@ -26,10 +26,10 @@ from sessions_app.models import Agent, ImportProblem, Session, Team, Window
 from sessions_app.models import Entry as EntryRow
 from sessions_app.payload import pack
 from sessions_app.rows import entry_row, reader_state, storable, storable_json
+from sessions_app.tape import CHUNK_BYTES, Tape
 from sessions_app.tokens.exact import encoding_for
 from sessions_app.transcript import Entry, Header, Problem
 
-CHUNK_BYTES = 1 << 20
 BATCH_ENTRIES = 500
 BATCH_BYTES = 8 << 20
 HEAD_BYTES = 1 << 16
@@ -73,32 +73,6 @@ class _Batch:
 
     def is_full(self) -> bool:
         return len(self.measured) >= BATCH_ENTRIES or self.bytes >= BATCH_BYTES
-
-
-class _Tape:
-    """The chunks of a file, and the digest of any prefix that the reader has come to."""
-
-    def __init__(self, file: BinaryIO, hasher: hashlib._Hash, offset: int) -> None:
-        self._file, self._hasher, self._hashed = file, hasher, offset
-        self._held: list[bytes] = []
-
-    def chunks(self) -> Iterator[bytes]:
-        while chunk := self._file.read(CHUNK_BYTES):
-            self._held.append(chunk)
-            yield chunk
-
-    def digest_at(self, offset: int) -> str:
-        """The digest of the file up to ``offset``, which never moves back."""
-        while self._hashed < offset:
-            chunk = self._held[0]
-            wanted = offset - self._hashed
-            self._hasher.update(chunk[:wanted])
-            self._hashed += min(wanted, len(chunk))
-            if wanted < len(chunk):
-                self._held[0] = chunk[wanted:]
-            else:
-                self._held.pop(0)
-        return self._hasher.copy().hexdigest()
 
 
 def import_file(
@@ -155,7 +129,7 @@ def _import_new(
     progress: Progress,
 ) -> Imported:
     file.seek(0)
-    tape = _Tape(file, hashlib.sha256(), 0)
+    tape = Tape(file, hashlib.sha256(), 0)
     items = entries_of(tape.chunks())
     first = next(items, None)  # raises NotATranscript before anything is written
     if first is None:
@@ -194,7 +168,7 @@ def _import_rest(
     session.agent = agent or session.agent
     if source.size > window.content_bytes:
         start = _position(window, file)
-        tape = _Tape(file, hasher, start.offset)
+        tape = Tape(file, hasher, start.offset)
         _write(window, tape, entries_of(tape.chunks(), reader_state(window), start), progress)
     if (window.content_bytes, session.index_entry, session.agent_id) == before:
         return Imported("unchanged", session)
@@ -211,7 +185,7 @@ def _position(window: Window, file: BinaryIO) -> Position:
 
 def _write(
     window: Window,
-    tape: _Tape,
+    tape: Tape,
     items: Items,
     progress: Progress,
 ) -> None:
@@ -238,7 +212,7 @@ def _write(
         progress(done.offset)
 
 
-def _store(window: Window, batch: _Batch, tape: _Tape, done: Position) -> None:
+def _store(window: Window, batch: _Batch, tape: Tape, done: Position) -> None:
     with transaction.atomic():
         # A torn tail is read again when the file has grown, so what was said of it is dropped.
         ImportProblem.objects.filter(window=window, kind="FILE_TRUNCATED_TAIL").delete()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import orjson
 import zstandard
+
+from sessions_app.json_lines import NotJson, parse_json
 
 COMPRESS_FROM = 512
 _MAGIC = b"\x28\xb5\x2f\xfd"
@@ -27,10 +27,9 @@ def unpack(stored: bytes | memoryview) -> bytes:
 
 
 def record_of(stored: bytes | memoryview) -> dict[str, Any]:
-    """The record itself."""
-    raw = unpack(stored)
+    """The record itself, an empty one where it is nested too deeply to be read here."""
     try:
-        value = orjson.loads(raw)
-    except orjson.JSONDecodeError:  # lone surrogates
-        value = json.loads(raw.decode("utf-8", "replace"))
+        value = parse_json(unpack(stored))
+    except NotJson:
+        return {}
     return value if isinstance(value, dict) else {}

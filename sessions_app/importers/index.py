@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
-from sessions_app.importers.records import decoder
+from sessions_app.json_lines import NotJson, parse_json
 from sessions_app.transcript import Problem
 
 
@@ -33,13 +31,10 @@ def read_index(data: bytes) -> Index:
     if not data.strip():
         return Index({}, (Problem(0, "INDEX_EMPTY", "sessions.json is empty (0 bytes of JSON)."),))
     try:
-        value = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        try:
-            value = decoder.decode(data.decode("utf-8", "replace"))
-        except (ValueError, RecursionError) as error:
-            message = f"sessions.json is not JSON: {error}"
-            return Index({}, (Problem(0, "INDEX_UNREADABLE", message, data),))
+        value = parse_json(data)
+    except NotJson as error:
+        message = f"sessions.json is not JSON: {error}"
+        return Index({}, (Problem(0, "INDEX_UNREADABLE", message, data),))
     if not isinstance(value, dict):
         return Index({}, (Problem(0, "INDEX_UNREADABLE", "sessions.json holds no object.", data),))
     found = {

@@ -14,11 +14,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from sessions_app.importers.marks import content_digest, message_of, turn_mark, type_of
 from sessions_app.importers.records import Record
+from sessions_app.timestamps import epoch_ms
 from sessions_app.tokens import javascript as js
 from sessions_app.transcript import Entry, Header, JsonObject, Mark, Problem
 
@@ -29,9 +29,6 @@ ENTRY_TYPES = frozenset(
     }
 )  # fmt: skip
 """The entry types the runtime knows (spec budgets 7.4; ``leaf`` and ``reset`` from newer stores)."""
-
-LATEST_MS = 8_640_000_000_000_000
-"""What lies further from 1970 is no time in JavaScript."""
 
 LONGEST_ID = 128
 """Longer ids are known by their digest."""
@@ -288,18 +285,3 @@ def call_ids(message: JsonObject) -> Iterator[str]:
             identity = block.get("id")
             if isinstance(identity, str):
                 yield name_of(identity)
-
-
-def epoch_ms(value: object) -> int | None:
-    """Milliseconds since 1970 of an ISO time or a number of milliseconds; none when unreadable."""
-    if js.is_finite(value):
-        return int(value) if abs(value) <= LATEST_MS else None
-    if not isinstance(value, str):
-        return None
-    try:
-        moment = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    if moment.tzinfo is None:
-        return None
-    return round(moment.timestamp() * 1000)

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from sessions_app.json_lines import whole_number
 from sessions_app.transcript import Problem
 
 GIANT_LINE_CHARS = 1_000_000
@@ -31,8 +32,7 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-decoder = json.JSONDecoder(parse_constant=_no_constant)
-"""Slower than orjson, but takes lone surrogates as the runtime does; NaN is refused."""
+_decoder = json.JSONDecoder(parse_constant=_no_constant, parse_int=whole_number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ def _records(number: int, data: bytes, spans: list[tuple[int, int]]) -> Iterator
                 "FILE_BAD_ENCODING",
                 "The line is not valid UTF-8; unreadable bytes are shown as U+FFFD.",
             )
-        yield _record(number, decoder.decode(text), raw)
+        yield _record(number, _decoder.decode(text), raw)
 
 
 def _scan(data: bytes, terminated: bool) -> tuple[list[tuple[int, int]], bool, str]:
@@ -218,7 +218,7 @@ def _scan(data: bytes, terminated: bool) -> tuple[list[tuple[int, int]], bool, s
             continue
         value, end = None, at
         try:
-            value, end = decoder.raw_decode(text, at)
+            value, end = _decoder.raw_decode(text, at)
         except RecursionError:
             return spans, True, fault or "nested too deeply"
         except ValueError as error:

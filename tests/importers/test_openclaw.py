@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from sessions_app.importers import read_transcript
-from sessions_app.importers.openclaw import epoch_ms
 from sessions_app.transcript import branch, leaves
 from tests.builders import Chain, header, iso, jsonl, short_session
 from tests.importers.reading import DATA, ids, kinds, read
@@ -125,7 +124,7 @@ def test_bad_lines_between_good_ones_cost_only_themselves() -> None:
     assert [e.line for e in read_back.entries] == [2, 3, 8, 9, 10, 11, 12, 13]
 
 
-@pytest.mark.parametrize("number", ["1e999", "-1e999", "99999999999999999999", "1e300"])
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 20, "9" * 400, "1e300"])
 def test_numbers_out_of_all_bounds_do_no_harm(number: str) -> None:
     records = [
         f'{{"type":"compaction","id":"a","parentId":null,"firstKeptEntryIndex":{number},'
@@ -319,25 +318,6 @@ def test_branches_end_at_their_leaves_and_the_last_entry_ends_the_shown_one() ->
 
 def test_a_tree_of_nothing_has_no_leaves() -> None:
     assert leaves([]) == []
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("2026-01-01T00:00:00.123Z", 1_767_225_600_123),
-        ("2026-01-01T01:00:00+01:00", 1_767_225_600_000),
-        (1_767_225_600_000, 1_767_225_600_000),
-        ("2026-01-01T00:00:00", None),
-        ("yesterday", None),
-        ("0001-01-01T00:00:00+23:59", -62_135_683_140_000),
-        (None, None),
-        (True, None),
-        (float("nan"), None),
-        ([], None),
-    ],
-)
-def test_times_are_milliseconds_or_unknown(value: object, expected: int | None) -> None:
-    assert epoch_ms(value) == expected
 
 
 def test_drifted_files_are_read_with_what_is_strange_about_them() -> None:
