@@ -232,6 +232,15 @@ def test_an_import_that_broke_off_goes_on_where_it_was(alice: Person, batches: i
     assert Session.objects.get() == session
 
 
+def test_a_batch_never_ends_inside_a_line(alice: Person) -> None:
+    joined = short_session().data().replace(b"}\n{", b"}{").replace(b"}{", b"}\n{", 1)
+    told: list[int] = []
+    with patch.object(imports, "BATCH_ENTRIES", 3):
+        import_file(alice.team, source_of(joined), progress=told.append)
+    assert told == [len(joined)]
+    assert Entry.objects.count() == 8
+
+
 def test_an_import_that_broke_off_before_its_first_batch_leaves_no_second_session(
     alice: Person,
 ) -> None:
