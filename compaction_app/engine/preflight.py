@@ -95,7 +95,7 @@ def _judge_estimate_only(
 class PreflightRules:
     """A version's way of judging.
 
-    ``total_is_enough``: a fresh total, however large, ends the matter unjudged. ``judge``: the number judged. ``estimate``: how a transcript is estimated.
+    ``total_is_enough``: a fresh total, however large, ends the matter unjudged. ``judge``: the number judged. ``estimate``: how a transcript is estimated, and ``reads_end_only`` whether from its last messages.
     ``raises_to_server_threshold`` and ``reads_size``: which other settings take part.
     ``failure_aborts``: a failed compaction ends the turn.
     """
@@ -103,6 +103,7 @@ class PreflightRules:
     total_is_enough: bool
     judge: Callable[[PreflightSituation, TranscriptEstimate | None], Step | None]
     estimate: Callable[..., TranscriptEstimate]
+    reads_end_only: bool
     raises_to_server_threshold: bool
     reads_size: bool
     failure_aborts: bool
@@ -112,6 +113,7 @@ OPENCLAW_2026_4_20: Final = PreflightRules(
     total_is_enough=True,
     judge=_judge_estimate_only,
     estimate=estimate_from_messages,
+    reads_end_only=False,
     raises_to_server_threshold=False,
     reads_size=False,
     failure_aborts=False,
@@ -120,6 +122,7 @@ OPENCLAW_2026_5_28: Final = PreflightRules(
     total_is_enough=False,
     judge=_judge_total_or_estimate,
     estimate=estimate_from_usage,
+    reads_end_only=True,
     raises_to_server_threshold=True,
     reads_size=True,
     failure_aborts=True,
