@@ -18,6 +18,7 @@ TOOL_CALL_TYPES: Final = frozenset(
 TOOL_CALL_ID_KEYS: Final = (
     "id", "call_id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id"
 )  # fmt: skip
+_ARGUMENTS: Final = (str, dict, type(None))
 _MISSING: Final = object()
 
 
@@ -27,21 +28,18 @@ def is_sound_entry(value: object) -> TypeGuard[Entry]:
         return False
     kind = value.get("type")
     check = _ENTRY_CHECKS.get(kind) if isinstance(kind, str) else None
-    return check is not None and _has_sound_links(value) and check(value)
+    if check is None or not is_name(value.get("id")):
+        return False
+    parent = value.get("parentId")
+    if parent is not None and not is_name(parent):
+        return False
+    return ("timestamp" not in value or is_name(value["timestamp"])) and check(value)
 
 
 def is_name(value: object) -> TypeGuard[str]:
     """A string with a character in it that is not white space."""
-    return isinstance(value, str) and not js.is_blank(value)
-
-
-def _has_sound_links(entry: Entry) -> bool:
-    parent = entry.get("parentId")
-    return (
-        is_name(entry.get("id"))
-        and (parent is None or is_name(parent))
-        and ("timestamp" not in entry or is_name(entry["timestamp"]))
-    )
+    # Most names show with their first character what they are.
+    return isinstance(value, str) and (value[:1] not in js.SPACE or not js.is_blank(value))
 
 
 def _is_sound_message_entry(entry: Entry) -> bool:
@@ -64,7 +62,7 @@ def _is_sound_compaction(entry: Entry) -> bool:
 def _is_sound_custom_message(entry: Entry) -> bool:
     return (
         is_name(entry.get("customType"))
-        and _is_content(entry.get("content"))
+        and _has_content(entry)
         and isinstance(entry.get("display"), bool)
     )
 
@@ -82,14 +80,21 @@ _ENTRY_CHECKS: Final[Mapping[str, Callable[[Entry], bool]]] = {
 }
 
 
+def _has_content(holder: Entry) -> bool:
+    content = holder.get("content")
+    return isinstance(content, str) or _is_block_list(content)
+
+
+def _is_block_list(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_block, value))
+
+
 def _is_sound_tool_result(message: Entry) -> bool:
-    content = message.get("content")
     return (
         is_name(message.get("toolCallId"))
         and is_name(message.get("toolName"))
         and isinstance(message.get("isError"), bool)
-        and isinstance(content, list)
-        and all(map(_is_block, content))
+        and _is_block_list(message.get("content"))
     )
 
 
@@ -106,16 +111,12 @@ def _is_sound_bash_execution(message: Entry) -> bool:
 
 
 _MESSAGE_CHECKS: Final[Mapping[str, Callable[[Entry], bool]]] = {
-    "assistant": lambda m: _is_content(m.get("content")),
+    "assistant": _has_content,
     "bashExecution": _is_sound_bash_execution,
-    "custom": lambda m: is_name(m.get("customType")) and _is_content(m.get("content")),
+    "custom": lambda m: is_name(m.get("customType")) and _has_content(m),
     "toolResult": _is_sound_tool_result,
-    "user": lambda m: _is_content(m.get("content")),
+    "user": _has_content,
 }
-
-
-def _is_content(value: object) -> bool:
-    return isinstance(value, str) or (isinstance(value, list) and all(map(_is_block, value)))
 
 
 def _is_block(value: object) -> bool:
@@ -123,7 +124,9 @@ def _is_block(value: object) -> bool:
         return False
     kind = value.get("type")
     if kind == "text":
-        return isinstance(value.get("text"), str) and _is_optional(value, "textSignature", str)
+        return isinstance(value.get("text"), str) and (
+            "textSignature" not in value or isinstance(value["textSignature"], str)
+        )
     if kind == "thinking":
         return (
             isinstance(value.get("thinking"), str)
@@ -137,9 +140,10 @@ def _is_block(value: object) -> bool:
 
 def _is_tool_call(block: Entry) -> bool:
     return (
-        any(is_name(block.get(key)) for key in TOOL_CALL_ID_KEYS)
+        any(map(is_name, map(block.get, TOOL_CALL_ID_KEYS)))
         and is_name(block.get("name"))
-        and all(isinstance(block.get(key), str | dict | None) for key in ("arguments", "input"))
+        and isinstance(block.get("arguments"), _ARGUMENTS)
+        and isinstance(block.get("input"), _ARGUMENTS)
         and _is_optional(block, "thoughtSignature", str)
     )
 

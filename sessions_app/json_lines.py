@@ -49,11 +49,18 @@ def _refuse(name: str) -> NoReturn:
 
 def json_lines(lines: Iterable[str | bytes]) -> Iterator[Json]:
     """The values of the lines that are JSON; blank and broken lines are passed over."""
+    loads = orjson.loads
     for line in lines:
-        try:
-            yield parse_json(line)
-        except NotJson:
+        if not line:
             continue
+        try:
+            value = loads(line)
+        except orjson.JSONDecodeError:
+            try:
+                value = parse_json(line)
+            except NotJson:
+                continue
+        yield value
 
 
 def parse_json_lines(content: str | bytes) -> list[Json]:

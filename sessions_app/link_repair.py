@@ -16,13 +16,15 @@ from sessions_app.json_lines import Json
 Entry = Mapping[str, Any]
 
 
-def keep_sound_entries(values: Iterable[Json]) -> list[Entry]:
-    """The sound entries in file order, with their links mended; of a repeated id the first."""
+def keep_sound_entries(values: Iterable[Json]) -> dict[str, Entry]:
+    """The sound entries by id, in file order, with their links mended; of a repeated id the first."""
     repair = _Repair()
     for value in values:
-        if isinstance(value, dict):
+        if is_sound_entry(value):
             repair.take(value)
-    return list(repair.accepted.values())
+        elif isinstance(value, dict):
+            repair.reject(value)
+    return repair.accepted
 
 
 class _Repair:
@@ -33,23 +35,29 @@ class _Repair:
         self._first_below: dict[str, str] = {}
         self._hung_below: dict[str, tuple[str, ...]] = {}
 
-    def take(self, value: Entry) -> None:
-        """Accept or reject the file's next object."""
-        entry_id = value.get("id")
-        if not is_sound_entry(value) or (
-            value["type"] == "label" and value["targetId"] not in self.accepted
-        ):
-            if is_name(entry_id):
-                self._reject(entry_id, value.get("parentId"))
-        elif value["id"] not in self.accepted:
-            self.accepted[value["id"]] = self._mended(value)
+    def take(self, entry: Entry) -> None:
+        """Accept the file's next entry, unless its id is taken or it labels what was not accepted."""
+        entry_id: str = entry["id"]
+        if entry["type"] == "label" and entry["targetId"] not in self.accepted:
+            self.reject(entry)
+        elif entry_id not in self.accepted:
+            self.accepted[entry_id] = self._mended(entry)
 
-    def _reject(self, entry_id: str, parent: object) -> None:
-        self._rejected_parent[entry_id] = parent if is_name(parent) else None
-        self._chains.clear()
+    def reject(self, value: Entry) -> None:
+        """Remember an object that was not accepted, for those below it."""
+        entry_id, parent = value.get("id"), value.get("parentId")
+        if is_name(entry_id):
+            self._rejected_parent[entry_id] = parent if is_name(parent) else None
+            self._chains.clear()
 
     def _mended(self, entry: Entry) -> Entry:
         parent = entry.get("parentId")
+        if (
+            parent not in self._rejected_parent
+            and entry["type"] != "compaction"
+            and "parentId" in entry
+        ):
+            return entry
         chain = self._chain(parent)
         if chain:
             parent = self._accepted_above(chain)

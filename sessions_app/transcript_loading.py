@@ -44,7 +44,7 @@ class LoadedTranscript:
     leaf_id: Json = None
     leaf: Json = None
     migrated: bool = False
-    _by_id: Mapping[Hashable, Json] = field(default_factory=dict, repr=False)
+    _by_id: Mapping[Any, Json] = field(default_factory=dict, repr=False)
 
     def entry(self, entry_id: object) -> Json | None:
         """The entry of that id; of a repeated id the one that counts. None when there is none."""
@@ -133,19 +133,20 @@ def load_loose(values: Sequence[Json], new_id: IdSource | None = None) -> Loaded
 
 def load_strict(values: Sequence[Json], new_id: IdSource | None = None) -> LoadedTranscript:
     """The sound entries of a file, whatever else stands in it; never raises."""
-    slots = [dict(value) if isinstance(value, dict) else _slot(i) for i, value in enumerate(values)]
+    slots = [value if isinstance(value, dict) else _slot(i) for i, value in enumerate(values)]
     header = _first_header(slots)
     version = header.get("version") if header else None
     current, _ = migrate(slots, new_id or sequential_ids())
-    entries = keep_sound_entries(current)
+    accepted = keep_sound_entries(current)
+    entries = tuple(accepted.values())
     leaf = entries[-1] if entries else None
     return LoadedTranscript(
         header=_first_header(current),
-        entries=tuple(entries),
+        entries=entries,
         leaf_id=leaf["id"] if leaf else None,
         leaf=leaf,
         migrated=(version if js.is_number(version) else 1) < CURRENT_VERSION,
-        _by_id={entry["id"]: entry for entry in entries},
+        _by_id=accepted,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from compaction_app.engine.budget import CompactionSettings
 from compaction_app.engine.config_value import value_at
-from compaction_app.engine.decision import Decision
+from compaction_app.engine.decision import Decision, Step
 from compaction_app.engine.endpoint import ZAI_NATIVE, endpoint_class
 from sessions_app.tokens import javascript as js
 
@@ -18,6 +18,10 @@ Mode = Literal["default", "safeguard"]
 
 MAX_TIMEOUT_MS: Final = 2_147_000_000
 _SILENT_OVERFLOW_PREFIXES: Final = ("z-ai/", "openrouter/z-ai/", "glm-")
+_SWITCH_FORMULA: Final = {
+    True: "ownsCompaction or mode is safeguard or silentOverflow",
+    False: "ownsCompaction",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,7 @@ def inner_trigger_switch(
             "mode": mode if isinstance(mode, str) else None,
             "silentOverflow": silent_overflow is True,
         },
+        steps=(Step("off", _SWITCH_FORMULA[rules.safeguard_replaces_trigger], off, ""),),
     )
 
 

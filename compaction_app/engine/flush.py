@@ -109,10 +109,10 @@ def token_gate(entry: Entry | None, line: Line, rule_set: str, token_count: obje
 
 
 def _judged(entry: Entry | None, token_count: object) -> Number | None:
+    """Only a given count is rounded down, which may leave nothing of it."""
     if js.is_finite(token_count) and token_count > 0:
         return math.floor(token_count)
-    fresh = fresh_total_tokens(entry)
-    return None if fresh is None else math.floor(fresh)
+    return fresh_total_tokens(entry)
 
 
 def _crossing(entry: Entry | None, line: Line, total: Number | None) -> str:

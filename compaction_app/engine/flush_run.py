@@ -143,8 +143,7 @@ def decide_flush(
     """Decide with what was read; pass None for what was not, or could not be."""
     plan, reason = situation.plan, situation.skip_reason()
     if plan is None or reason is not None:
-        skipped = Decision(MEMORY_FLUSH, False, "skip", reason or "", rule_set)
-        return FlushDecision(skipped, situation.entry)
+        return FlushDecision(_skipped(situation, reason or "", rule_set), situation.entry)
     entry, changed = _corrected(situation, last_usage)
     settings = plan.settings
     line = flush_line(situation.window, settings.reserve_floor, settings.soft_threshold)
@@ -156,6 +155,24 @@ def decide_flush(
     if not decision.fired and _forces(entry, byte_size, settings.force_bytes):
         decision = _forced(decision, byte_size, settings.force_bytes)
     return FlushDecision(decision, entry, changed)
+
+
+def _skipped(situation: FlushSituation, reason: str, rule_set: str) -> Decision:
+    """What was never compared with a line: the conditions that had to hold first."""
+    return Decision(
+        rule=MEMORY_FLUSH,
+        fired=False,
+        outcome="skip",
+        reason=reason,
+        rule_set=rule_set,
+        inputs={"contextWindow": situation.window, "totalTokens": situation.stored_total},
+        steps=(
+            Step("hasPlan", "memoryFlush.enabled is not false", situation.plan is not None, ""),
+            Step("isHeartbeat", "not a heartbeat", situation.is_heartbeat, ""),
+            Step("isCliProvider", "not a command line backend", situation.is_cli_provider, ""),
+            Step("canWrite", 'workspaceAccess is "rw"', situation.can_write_workspace, ""),
+        ),
+    )
 
 
 def _prompt_of(last_usage: LastUsage | None) -> Number:

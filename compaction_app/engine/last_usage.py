@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sessions_app.json_lines import NotJson, parse_json
+from sessions_app.json_lines import NotJson, parse_json, parse_json_lines
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.message_tokens import MessageTokenRules, messages_tokens
 from sessions_app.usage import (
@@ -150,11 +150,12 @@ def estimate_from_messages(
     return TranscriptEstimate(messages_tokens(stored, rules) or None)
 
 
-def recent_messages(values: Sequence[Any], limit: int = RECENT_MESSAGES) -> list[Mapping[str, Any]]:
-    """The messages among a transcript's last values, oldest first."""
+def stored_messages(content: bytes, *, recent_only: bool) -> list[Mapping[str, Any]]:
+    """The messages of a transcript file, oldest first; or only its end, where nothing else is read."""
+    values = parse_json_lines(content[-RECENT_BYTES:] if recent_only else content)
     messages = [
         value["message"]
         for value in values
         if isinstance(value, Mapping) and isinstance(value.get("message"), Mapping)
     ]
-    return messages[-limit:]
+    return messages[-RECENT_MESSAGES:] if recent_only else messages

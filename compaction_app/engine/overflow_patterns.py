@@ -6,25 +6,24 @@ recovery.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
-from compaction_app.engine.provider_errors import pattern
+from compaction_app.engine.provider_errors import ErrorPattern, pattern
 from sessions_app.tokens import javascript as js
 
 _ANY: Final = js.ANY_CLASS
 _SPACE: Final = js.SPACE_CLASS
 
-_NEVER: Final = re.compile(r"(?!)")
+_NEVER: Final = pattern("(?!)")
 
 
 @dataclass(frozen=True, slots=True)
 class InnerOverflowRules:
     """The inner runtime's texts; ``cut_answers``: an empty answer cut at a full window counts, too."""
 
-    overflow: re.Pattern[str]
-    excluded: re.Pattern[str]
+    overflow: ErrorPattern
+    excluded: ErrorPattern
     cut_answers: bool
 
 
@@ -38,8 +37,8 @@ class OuterOverflowRules:
     """
 
     all_of: tuple[tuple[str, ...], ...]
-    provider: re.Pattern[str]
-    observed: tuple[re.Pattern[str], ...]
+    provider: ErrorPattern
+    observed: tuple[ErrorPattern, ...]
 
 
 _INNER_2026_3: Final = (
@@ -70,7 +69,7 @@ _INNER_2026_5_28: Final = (
     r"exceeds (?:the )?(?:model's |models )?maximum context length of [\d,]+ tokens?",
 )
 _EXCLUDED: Final = pattern(
-    r"\A(?:Throttling error|Service unavailable):", "rate limit", "too many requests"
+    r"\A(?:throttling error|service unavailable):", "rate limit", "too many requests"
 )
 
 INNER_2026_3: Final = InnerOverflowRules(pattern(*_INNER_2026_3), _NEVER, cut_answers=False)
@@ -120,7 +119,10 @@ _PROVIDER: Final = pattern(
     "input exceeds the maximum number of tokens",
     f"ollama error:{_SPACE}*context length exceeded(?:,{_SPACE}*too many tokens)?",
     rf"total tokens?\b{_ANY}*exceeds? (?:the )?(?:model(?:'s)? )?(?:max|maximum|limit)\b",
-    rf"(?:request|prompt) \([\d,]+{_SPACE}*tokens?\) exceeds (?:the )?available context size",
+    *(
+        rf"{subject} \([\d,]+{_SPACE}*tokens?\) exceeds (?:the )?available context size"
+        for subject in ("request", "prompt")
+    ),
     "input (?:is )?too long for (?:the )?model",
 )
 

@@ -63,14 +63,6 @@ class PreflightSituation:
         return "codex_runtime" if self.is_codex_runtime else None
 
 
-def _known_when_fresh(entry: Entry | None) -> bool:
-    return fresh_total_tokens(entry) is not None
-
-
-def _known_when_positive(entry: Entry | None) -> bool:
-    return (fresh_total_tokens(entry) or 0) > 0
-
-
 def _judge_total_or_estimate(
     situation: PreflightSituation, estimate: TranscriptEstimate | None
 ) -> Step | None:
@@ -103,35 +95,34 @@ def _judge_estimate_only(
 class PreflightRules:
     """A version's way of judging.
 
-    ``knows_total``: the transcript need not be read. ``total_is_enough``: a known total ends the
-    matter, unjudged. ``judge``: the number judged. ``estimate``: how a transcript is estimated.
+    ``total_is_enough``: a fresh total, however large, ends the matter unjudged. ``judge``: the number judged. ``estimate``: how a transcript is estimated, and ``reads_end_only`` whether from its last messages.
     ``raises_to_server_threshold`` and ``reads_size``: which other settings take part.
     ``failure_aborts``: a failed compaction ends the turn.
     """
 
-    knows_total: Callable[[Entry | None], bool]
     total_is_enough: bool
     judge: Callable[[PreflightSituation, TranscriptEstimate | None], Step | None]
     estimate: Callable[..., TranscriptEstimate]
+    reads_end_only: bool
     raises_to_server_threshold: bool
     reads_size: bool
     failure_aborts: bool
 
 
 OPENCLAW_2026_4_20: Final = PreflightRules(
-    knows_total=_known_when_positive,
     total_is_enough=True,
     judge=_judge_estimate_only,
     estimate=estimate_from_messages,
+    reads_end_only=False,
     raises_to_server_threshold=False,
     reads_size=False,
     failure_aborts=False,
 )
 OPENCLAW_2026_5_28: Final = PreflightRules(
-    knows_total=_known_when_fresh,
     total_is_enough=False,
     judge=_judge_total_or_estimate,
     estimate=estimate_from_usage,
+    reads_end_only=True,
     raises_to_server_threshold=True,
     reads_size=True,
     failure_aborts=True,
@@ -159,7 +150,7 @@ def transcript_needs(rules: PreflightRules, situation: PreflightSituation) -> Pr
     if situation.skip_reason() is not None:
         return PreflightNeeds()
     return PreflightNeeds(
-        estimate=not rules.knows_total(situation.entry),
+        estimate=fresh_total_tokens(situation.entry) is None,
         size=rules.reads_size and situation.max_active_bytes is not None,
     )
 
@@ -173,10 +164,11 @@ def decide_preflight(
 ) -> PreflightDecision:
     """Decide with what was read; pass None for what was not, or could not be."""
     reason = situation.skip_reason()
-    if reason is None and rules.total_is_enough and rules.knows_total(situation.entry):
+    fresh = fresh_total_tokens(situation.entry)
+    if reason is None and rules.total_is_enough and fresh is not None:
         reason = "total_is_known"
     if reason is not None:
-        return PreflightDecision(Decision(PREFLIGHT, False, "skip", reason, rule_set))
+        return PreflightDecision(_skipped(situation, reason, rule_set))
     minimum = situation.server_threshold if rules.raises_to_server_threshold else None
     line = flush_line(situation.window, situation.reserve_floor, situation.soft_threshold, minimum)
     judged = rules.judge(situation, estimate)
@@ -186,9 +178,29 @@ def decide_preflight(
         decision = replace(decision, steps=(judged, *decision.steps))
     if not decision.fired and rules.reads_size:
         decision = _by_size(decision, situation.max_active_bytes, byte_size)
-    fresh = fresh_total_tokens(situation.entry)
     current = judged.value if judged is not None else fresh
     return PreflightDecision(decision, current if js.is_number(current) else None)
+
+
+def _skipped(situation: PreflightSituation, reason: str, rule_set: str) -> Decision:
+    """What was never compared with a line: the conditions that had to hold first."""
+    known = fresh_total_tokens(situation.entry)
+    has_session = situation.has_session and situation.entry is not None
+    return Decision(
+        rule=PREFLIGHT,
+        fired=False,
+        outcome="skip",
+        reason=reason,
+        rule_set=rule_set,
+        inputs={"contextWindow": situation.window, "totalTokens": known},
+        steps=(
+            Step("hasSession", "the session is in the index", has_session, ""),
+            Step("isHeartbeat", "not a heartbeat", situation.is_heartbeat, ""),
+            Step("isCliProvider", "not a command line backend", situation.is_cli_provider, ""),
+            Step("isCodexRuntime", "not the Codex runtime", situation.is_codex_runtime, ""),
+            Step("freshTotal", "totalTokens, unless marked stale", known),
+        ),
+    )
 
 
 def _by_size(decision: Decision, limit: int | None, byte_size: int | None) -> Decision:

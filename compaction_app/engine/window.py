@@ -103,14 +103,21 @@ class WindowResolution:
     reference_tokens: int | float | None = None
 
     def decision(self, rule_set: str, chain: str) -> Decision:
-        """The resolution as a decision: the steps are the sources in the order asked."""
+        """The resolution as a decision: the steps are the sources in the order asked.
+
+        ``chain`` says who asked: ``flush``, ``run``, ``reply`` or ``status``.
+        """
         return Decision(
             rule="context_window",
             fired=self.tokens is not None,
             outcome=self.source or "unknown",
-            reason=f"{chain}_window_resolved" if self.source else f"{chain}_window_unknown",
+            reason="window_resolved" if self.source else "window_not_known",
             rule_set=rule_set,
-            inputs={"tokens": self.tokens, "referenceTokens": self.reference_tokens},
+            inputs={
+                "chain": chain,
+                "tokens": self.tokens,
+                "referenceTokens": self.reference_tokens,
+            },
             steps=tuple(Step(step.source, step.verdict, step.said) for step in self.trace),
         )
 

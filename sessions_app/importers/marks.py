@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
+import orjson
+
 from sessions_app.tokens import javascript as js
 from sessions_app.transcript import JsonObject, Mark
 
@@ -51,11 +53,19 @@ def content_digest(record: JsonObject) -> bytes:
         parts = (message.get("role"), message["timestamp"], message.get("toolCallId"), content)
     else:
         return b""
+    return hashlib.blake2b(text, digest_size=12).digest() if (text := _written(parts)) else b""
+
+
+def _written(parts: tuple[object, ...]) -> bytes:
+    """The parts as bytes, the same for the same parts; none where they are nested too deeply."""
     try:
-        text = repr(parts).encode("utf-8", "surrogatepass")
+        return orjson.dumps(parts)
+    except TypeError:  # lone surrogates, numbers beyond 64 bits
+        pass
+    try:
+        return repr(parts).encode("utf-8", "surrogatepass")
     except RecursionError:
         return b""
-    return hashlib.blake2b(text, digest_size=12).digest()
 
 
 def first_text(message: JsonObject) -> str:

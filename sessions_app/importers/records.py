@@ -2,15 +2,15 @@
 
 The reader takes chunks of bytes and holds one line at a time, so memory stays flat whatever the size
 of the file. Every line ends up in a record or, byte for byte, in a problem. Each line tells up to
-where the file is settled, so that a grown file can be read on from there.
+where the file is settled, so that a grown file can be read on from there. What is made for every line
+is a named tuple, the record that is made fastest.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -35,8 +35,7 @@ def _no_constant(name: str) -> None:
 _decoder = json.JSONDecoder(parse_constant=_no_constant, parse_int=whole_number)
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """A place between two records: ``offset`` in bytes, and the line (from 1) it lies on.
 
     ``begun`` is set where records of that line lie before it, which only the end of a file that was
@@ -56,8 +55,7 @@ class Position:
 BEGINNING = Position()
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line, or what is left of one, without its line end. ``start`` is where it begins."""
 
     start: Position
@@ -72,8 +70,7 @@ class Line:
         return Position(offset, self.start.line, begun=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One JSON object of the file with the bytes it was read from."""
 
     line: int
@@ -81,8 +78,7 @@ class Record:
     raw: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(NamedTuple):
     """What a line holds in records and problems, and the position up to which it is settled.
 
     A torn tail is not: it is read again once it is complete.

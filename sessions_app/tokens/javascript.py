@@ -14,6 +14,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from json.encoder import encode_basestring
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Final, TypeGuard
 
 SPACE: Final = (
@@ -33,6 +34,7 @@ ANY_CLASS: Final = "[^\\n\\r\\u2028\\u2029]"
 
 MAX_SAFE_INTEGER: Final = 2**53 - 1
 
+_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -118,6 +120,11 @@ def trim_end(text: str) -> str:
 
 def is_blank(text: str) -> bool:
     return not text.strip(SPACE)
+
+
+def ascii_lower(text: str) -> str:
+    """A to Z in lower case and nothing else, as patterns that ignore case compare letters."""
+    return text.lower() if text.isascii() else text.translate(_LOWER)
 
 
 def norm(value: object) -> str:

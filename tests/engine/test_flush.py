@@ -26,6 +26,12 @@ def test_reaching_the_line_is_enough(count: float, fires: bool) -> None:
     assert (found.flush.fired, found.preflight.fired) == (fires, fires)
 
 
+def test_a_stored_total_is_judged_as_it_is_stored() -> None:
+    found = gate({"totalTokens": 71_999.9})
+    assert (found.total, found.flush.fired) == (71_999.9, False)
+    assert gate({"totalTokens": 0.5}).total == 0.5
+
+
 @pytest.mark.parametrize(
     ("entry", "count", "window", "reason"),
     [

@@ -15,7 +15,7 @@ from compaction_app.engine.last_usage import (
     estimate_from_messages,
     estimate_from_usage,
     read_last_usage,
-    recent_messages,
+    stored_messages,
 )
 from sessions_app.tokens.message_tokens import OPENCLAW_2026_5_28 as ESTIMATOR
 from sessions_app.usage import USAGE_2026_5_28, Usage
@@ -113,5 +113,14 @@ def test_without_a_usage_the_messages_count_and_without_messages_the_bytes() -> 
 
 def test_only_the_last_messages_are_recent() -> None:
     values = [{"message": message(str(i))} for i in range(300)] + [1, None, {"message": 5}]
-    recent = recent_messages(values)
+    content = b"\n".join(json.dumps(value).encode() for value in values)
+    recent = stored_messages(content, recent_only=True)
     assert len(recent) == 200 and recent[-1]["content"] == "299"
+    assert len(stored_messages(content, recent_only=False)) == 300
+
+
+def test_only_the_last_mebibyte_is_recent() -> None:
+    lines = [json.dumps({"message": message("x" * 400_000)}).encode() for _ in range(4)]
+    content = b"\n".join(lines)
+    assert len(stored_messages(content, recent_only=True)) == 2
+    assert len(stored_messages(content, recent_only=False)) == 4

@@ -74,6 +74,13 @@ def test_the_earlier_version_never_compacts_a_session_with_a_known_total() -> No
     assert found.decision.reason == "total_is_known" and not found.decision.fired
 
 
+def test_a_fresh_total_of_zero_is_known_too() -> None:
+    at = situation({"totalTokens": 0})
+    for rules in BOTH:
+        assert not transcript_needs(rules, at).estimate
+        assert not decide(rules, at, TranscriptEstimate(500_000)).decision.fired
+
+
 def test_the_earlier_version_judges_the_stored_messages_and_the_prompt() -> None:
     at = situation({"totalTokensFresh": False, "totalTokens": 90_000}, prompt_estimate=2)
     assert transcript_needs(OPENCLAW_2026_4_20, at).estimate

@@ -56,7 +56,7 @@ def test_a_window_nobody_knows_is_unknown_and_not_zero() -> None:
     found = resolve_window(RULES, {}, WindowRequest({}, "m", "x"))
     assert (found.tokens, found.source) == (None, None)
     decision = found.decision("rules", "status")
-    assert not decision.fired and decision.reason == "status_window_unknown"
+    assert not decision.fired and decision.reason == "window_not_known"
 
 
 @given(st.floats(min_value=0, exclude_min=True))

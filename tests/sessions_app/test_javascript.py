@@ -187,3 +187,8 @@ def test_truth_is_javascripts() -> None:
 
 def test_code_unit_order_differs_from_code_point_order() -> None:
     assert sorted(["\uff5e", "😀"], key=js.utf16_sort_key) == ["😀", "\uff5e"]
+
+
+def test_only_ascii_letters_lose_their_case() -> None:
+    assert js.ascii_lower("ABC xyz 0-9_") == "abc xyz 0-9_"
+    assert js.ascii_lower("HTTP \u212a \u0130 \u00c4") == "http \u212a \u0130 \u00c4"

@@ -19,14 +19,13 @@ from compaction_app.engine.last_usage import (
     LastUsage,
     TranscriptEstimate,
     read_last_usage,
-    recent_messages,
+    stored_messages,
 )
 from compaction_app.engine.preflight import PreflightRules, PreflightSituation
 from compaction_app.engine.rule_sets import OPENCLAW_2026_4_20, OPENCLAW_2026_5_28, RuleSet
 from compaction_app.engine.run_conditions import can_write_workspace, is_cli_provider
 from compaction_app.engine.server_threshold import server_threshold
 from compaction_app.engine.window import WindowRequest
-from sessions_app.json_lines import parse_json_lines
 from sessions_app.session_index import (
     CompactionUpdate,
     compaction_count,
@@ -123,7 +122,7 @@ def last_usage(args: Args, rules: RuleSet) -> Any:
 def estimate_of(content: bytes | None, rules: RuleSet) -> TranscriptEstimate | None:
     if content is None or rules.preflight is None:
         return None
-    messages = recent_messages(parse_json_lines(content))
+    messages = stored_messages(content, recent_only=rules.preflight.reads_end_only)
     return rules.preflight.estimate(last_usage_of(content, rules), messages, rules.message_tokens)
 
 
