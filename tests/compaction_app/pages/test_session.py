@@ -382,6 +382,19 @@ def test_the_copied_file_holds_what_differs_from_the_defaults(
     assert model == {"id": "m", "name": "m", "contextWindow": 32_000}
 
 
+def test_a_setting_put_back_to_its_default_is_copied_too(viewer: Client, session: Session) -> None:
+    query = {"compaction.keepRecentTokens": 20_000}
+    text = viewer.get(address(session, **query)).content.decode()
+    assert "&quot;keepRecentTokens&quot;: 20000" in text
+
+
+def test_a_locked_knob_keeps_the_value_of_the_address(viewer: Client, session: Session) -> None:
+    page = Page(viewer.get(address(session, **{"compaction.maxHistoryShare": 0.3})))
+    fields = [a for a in page.named("input") if a.get("name") == "compaction.maxHistoryShare"]
+    assert ["disabled" in a for a in fields] == [True, False]
+    assert {a["value"] for a in fields} == {"0.3"}
+
+
 def test_a_configuration_that_cannot_be_read_is_told(
     viewer: Client, bring: Bring, session: Session
 ) -> None:
