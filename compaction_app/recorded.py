@@ -8,6 +8,7 @@ import numpy as np
 
 from compaction_app.engine.replay import Replay, Totals
 from compaction_app.engine.replay_events import COMPACTIONS
+from compaction_app.engine.stripped import stripped_rows
 from sessions_app.columns import MARKS, UNKNOWN, USER
 from sessions_app.timeline import Timeline
 
@@ -129,10 +130,30 @@ def _happening(
     value: int,
 ) -> Happening:
     shown_call = min(call + 1, max(grown.calls, 1)) if kind == "flush" else max(call, 1)
-    turn = int(grown.turn[min(call, grown.calls - 1)]) if grown.calls else 0
     return Happening(
-        0, shown_call, turn, kind, False, "recorded", before, after, None, "", None, value
+        0,
+        shown_call,
+        _turn(grown, call),
+        kind,
+        False,
+        "recorded",
+        before,
+        after,
+        None,
+        "",
+        None,
+        value,
     )
+
+
+def _turn(grown: Timeline, call: int) -> int:
+    """The turn of the first call of the conversation at or behind ``call``: a flush belongs to the
+    turn that it runs ahead of. The last turn where no such call follows, 0 without calls."""
+    if not grown.calls:
+        return 0
+    own = ~stripped_rows(grown.columns)[grown.place]
+    following = np.flatnonzero(own[call:])
+    return int(grown.turn[call + following[0] if len(following) else -1])
 
 
 def _next_billed(grown: Timeline, call: int) -> int | None:

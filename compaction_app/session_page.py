@@ -64,7 +64,12 @@ def result_context(situation: Situation, query: Query) -> dict[str, Any]:
         "address": query_of(query, situation),
         "whole_query": query_of(query, situation, from_=None, to=None),
         "config_text": json.dumps(
-            config_changes(query.policy, Policy(), query.around.provider, query.around.model),
+            config_changes(
+                query.policy,
+                (Policy(), situation.policy),
+                query.around.provider,
+                query.around.model,
+            ),
             indent=2,
         ),
         "problems": query.problems,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from compaction_app.engine.budget import min_prompt_budget
 from compaction_app.engine.lines import Lines
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.reasons import sentence
@@ -13,6 +14,10 @@ from compaction_app.engine.summary_sizes import RESERVE_THAT_BOUNDS
 
 NOT_SIMULATED: Final = "Not simulated yet: the what-if sends every tool result unpruned."
 NO_EFFECT: Final = "No effect: "
+_IDLE_RESERVE: Final = (
+    NO_EFFECT + "in safeguard mode the pre-prompt check reserves 16,384 whatever is set, and the "
+    "inner threshold is off."
+)
 _GATE_REASONS: Final = (
     "path_runs_no_gates",
     "cli_backend",
@@ -70,22 +75,22 @@ def _of_flush(lines: Lines) -> dict[str, str]:
 
 
 def _of_reserve(policy: Policy, lines: Lines, summaries: SummarySizes) -> dict[str, str]:
+    """Reserve and floor bound summaries together: one alone matters where the other is small."""
     if lines.named("inner_threshold").reason != "safeguard_mode":
         if policy.reserve_tokens < lines.settings.reserve_tokens:
             floor = f"{lines.settings.reserve_tokens:,.0f}"
             return {"compaction.reserveTokens": f"Below the floor: {floor} is reserved."}
         return {}
-    keys = ["compaction.reserveTokens"]
+    room = lines.window - min_prompt_budget(lines.window)
+    other = {"compaction.reserveTokens": min(policy.reserve_tokens_floor, room)}
     if _gates_are_closed(lines):
-        keys.append("compaction.reserveTokensFloor")
-    if summaries.source == "recorded" or lines.settings.reserve_tokens >= RESERVE_THAT_BOUNDS:
-        return dict.fromkeys(
-            keys,
-            NO_EFFECT
-            + "in safeguard mode the pre-prompt check reserves 16,384 whatever is set, and "
-            "the inner threshold is off.",
-        )
-    return dict.fromkeys(keys, "Only bounds the summaries: in safeguard mode no line is at it.")
+        other["compaction.reserveTokensFloor"] = policy.reserve_tokens
+    return {
+        key: _IDLE_RESERVE
+        if summaries.source == "recorded" or least >= RESERVE_THAT_BOUNDS
+        else "Only bounds the summaries: in safeguard mode no line is at it."
+        for key, least in other.items()
+    }
 
 
 def _of_summaries(lines: Lines, summaries: SummarySizes) -> dict[str, str]:

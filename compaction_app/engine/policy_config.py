@@ -6,7 +6,7 @@ provider; everything else below ``agents.defaults`` (spec budgets 8.4).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
@@ -60,12 +60,18 @@ def config_with_policy(
     return config
 
 
-def config_changes(policy: Policy, base: Policy, provider: str, model: str) -> dict[str, Any]:
-    """Only what the policy sets differently from ``base``, as a file to merge into one's own."""
+def config_changes(
+    policy: Policy, bases: Iterable[Policy], provider: str, model: str
+) -> dict[str, Any]:
+    """Only what the policy sets differently from one of ``bases``, as a file to merge into one's own.
+
+    A setting that the policy leaves unset cannot be written: it has to be taken out by hand.
+    """
     config: dict[str, Any] = {}
+    changed = {key for base in bases for key in policy.changes(base)}
     for setting in SETTINGS:
         value = getattr(policy, setting.name)
-        if value != getattr(base, setting.name) and not _is_unset(value):
+        if setting.key in changed and not _is_unset(value):
             _put(config, setting, value, provider, model)
     return config
 

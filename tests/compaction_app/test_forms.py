@@ -55,7 +55,7 @@ def test_an_address_reads_as_the_query_it_was_written_from(
     leaf: int | None,
 ) -> None:
     base = situation(own, around)
-    query = Query(other, else_where, span, leaf, {})
+    query = Query(other, else_where, span, leaf, all_events=False, problems={})
     address = query_of(query, base)
     assert read(address, base) == query
     assert query_of(read(address, base), base) == address

@@ -27,6 +27,7 @@ WITH_RESULTS = (
     Script().user().answer(100, 3_000).result(16_000).answer(100, 7_100).user().answer(100, 7_300)
 ).grown()
 COMPACTED = chat(12).compaction("e10").user().answer(prompt=6_000).user().answer().grown()
+SMALL = replace(Policy(), context_window=32_000)
 AROUND = st.builds(
     Circumstances,
     path=st.sampled_from(PATHS),
@@ -68,6 +69,25 @@ def test_a_setting_said_to_do_nothing_does_nothing(
     assert acts(replay(grown, moved, around)) == acts(before)
 
 
+@settings(max_examples=80, deadline=None)
+@given(
+    st.integers(0, 9_000), st.integers(0, 9_000), st.integers(0, 9_000), st.booleans(),
+    st.sampled_from(["chat", "agent"]),
+)  # fmt: skip
+def test_in_safeguard_mode_a_locked_reserve_bounds_no_summary(
+    reserve: int, floor: int, moved: int, moves_floor: bool, path: Any
+) -> None:
+    policy = replace(
+        SMALL, compaction_mode="safeguard", reserve_tokens=reserve, reserve_tokens_floor=floor,
+        keep_recent_tokens=2_000,
+    )  # fmt: skip
+    around = Circumstances(path=path)
+    key = "compaction.reserveTokensFloor" if moves_floor else "compaction.reserveTokens"
+    if is_disabled(key, reasons(policy, around)):
+        other = with_changes(policy, {key: moved})
+        assert acts(replay(PLAIN, other, around)) == acts(replay(PLAIN, policy, around))
+
+
 @pytest.mark.parametrize("knob", KNOBS, ids=lambda s: s.key)
 def test_every_knob_does_something_somewhere_or_says_that_it_never_does(knob: Any) -> None:
     ends: list[Any] = [knob.low, knob.high]
@@ -87,9 +107,6 @@ def test_every_knob_does_something_somewhere_or_says_that_it_never_does(knob: An
         assert reasons(policy, Circumstances())[knob.key]
     else:
         assert not is_disabled(knob.key, reasons(policy, Circumstances()))
-
-
-SMALL = replace(Policy(), context_window=32_000)
 
 
 def test_on_paths_without_gates_the_flush_knobs_say_so() -> None:

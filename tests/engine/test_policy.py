@@ -202,14 +202,39 @@ def test_a_policy_written_to_a_configuration_is_read_back(
 
 @given(policies())
 def test_the_copied_file_alone_gives_the_policy(policy: Policy) -> None:
-    copied = config_changes(policy, Policy(), "mock", "filler-1")
+    copied = config_changes(policy, [Policy()], "mock", "filler-1")
     read = policy_from_config(copied, "mock", "filler-1")
     assert read.policy == policy
     assert set(read.explicit) == set(policy.changes(Policy()))
 
 
+@given(policies(), policies())
+def test_the_copied_file_merged_into_ones_own_gives_the_policy(own: Policy, policy: Policy) -> None:
+    mine = config_with_policy(own, "mock", "filler-1")
+    copied = config_changes(policy, [Policy(), own], "mock", "filler-1")
+    read = policy_from_config(merged(mine, copied), "mock", "filler-1").policy
+    unset = {
+        s.name: getattr(own, s.name) for s in SETTINGS if getattr(policy, s.name) in (None, "")
+    }
+    assert read == dataclasses.replace(policy, **unset)
+
+
+def merged(mine: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
+    """One file on top of another; the model lists here hold one model each."""
+    both = dict(mine)
+    for key, value in theirs.items():
+        old = both.get(key)
+        if isinstance(old, dict):
+            both[key] = merged(old, value)
+        elif key == "models" and isinstance(old, list):
+            both[key] = [merged(old[0], value[0])]
+        else:
+            both[key] = value
+    return both
+
+
 def test_nothing_is_copied_of_the_defaults() -> None:
-    assert config_changes(Policy(), Policy(), "p", "m") == {}
+    assert config_changes(Policy(), [Policy()], "p", "m") == {}
 
 
 def test_a_cleared_setting_leaves_the_file_it_came_from() -> None:

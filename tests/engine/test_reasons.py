@@ -72,3 +72,7 @@ def test_a_missing_sentence_would_be_noticed() -> None:
 
 def test_a_code_without_a_sentence_is_shown_in_words() -> None:
     assert sentence("some_new_reason") == "some new reason"
+
+
+def test_no_sentence_ends_with_a_stop() -> None:
+    assert not [code for code, said in SENTENCES.items() if said.endswith(".")]
