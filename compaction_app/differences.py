@@ -42,7 +42,11 @@ def differences(recorded: Totals, now: Totals, after: Totals) -> list[Difference
         row("memory flushes", "Flush turns", "flushes", fewer_is_better=False),
         row("compactions", "Compactions of every kind", "compactions"),
         row("turns blocked", "Turns that end in the overflow reply", "blocked"),
-        row("tokens sent", "Prompt tokens of all model calls together", "tokens_sent"),
+        row(
+            "tokens sent",
+            "Prompt tokens of all calls of the conversation together, without flush turns",
+            "tokens_sent",
+        ),
         row("peak", "Largest prompt with its answer, tokens", "peak"),
     ]
 

@@ -86,7 +86,7 @@ def recorded_totals(grown: Timeline) -> Totals:
         compactions=compactions,
         flushed_before=flushed,
         blocked=int(injected.sum()),
-        tokens_sent=int(sent.sum()),
+        tokens_sent=int(sent[~stripped_rows(grown.columns)[grown.place]].sum()),
         peak=grown.peak,
     )
 

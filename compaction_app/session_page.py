@@ -29,6 +29,12 @@ from sessions_app.loaded import columns_of, strip_of
 from sessions_app.timeline import Timeline
 
 MAX_EVENT_ROWS = 60
+STRIPPED_TITLES = {
+    "compaction": "compactions",
+    "flush": "entries of flush turns",
+    "injected": "replies of the gateway",
+    "compact_command": "entries of typed /compact",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +108,9 @@ def head_context(situation: Situation, query: Query) -> dict[str, Any]:
             for name, count in situation.session.facts.get("marks", {}).items()
             if count
         ],
-        "stripped": {name: count for name, count in done.stripped.items() if count},
+        "stripped": [
+            (count, STRIPPED_TITLES[name]) for name, count in done.stripped.items() if count
+        ],
     }
 
 

@@ -132,6 +132,10 @@ _PRUNING: Final = {
 }
 _COMPOSITION: Final = {
     "already_injected": "the workspace files are in the context already",
+    "context_mode": "this context mode leaves the file out",
+    "heartbeat_guidance_off": "the heartbeat guidance is switched off",
+    "no_path": "the file has no path",
+    "duplicate_path": "another file of the same path is injected already",
     "injection_off": "contextInjection leaves the workspace files out",
     "over_char_limit": "the list of skills is longer than its limit",
     "over_count_limit": "there are more skills than the limit",
