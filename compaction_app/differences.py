@@ -9,7 +9,8 @@ from compaction_app.engine.replay import Totals
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One row of the difference table; ``trend`` compares the what-if with the current policy."""
+    """One row of the difference table; ``trend`` compares the what-if with the
+    current policy: "up" or "down", and "better" or "worse"."""
 
     title: str
     help: str
@@ -37,7 +38,7 @@ def differences(recorded: Totals, now: Totals, after: Totals) -> list[Difference
             shares[0],
             shares[1],
             shares[2],
-            _trend(missed[0], missed[1], True),
+            _trend(missed[0], missed[1], True).replace("down", "").replace("up", ""),
         ),
         row("memory flushes", "Flush turns", "flushes", fewer_is_better=False),
         row("compactions", "Compactions of every kind", "compactions"),
@@ -51,7 +52,22 @@ def differences(recorded: Totals, now: Totals, after: Totals) -> list[Difference
     ]
 
 
+def unlike(recorded: Totals, now: Totals) -> str:
+    """Where the what-if under the session's own settings parts from the recording, "" if nowhere."""
+    parts = [
+        f"{getattr(now, name):,} {title} where {getattr(recorded, name):,} were recorded"
+        for name, title in (
+            ("flushes", "memory flushes"),
+            ("compactions", "compactions"),
+            ("blocked", "blocked turns"),
+        )
+        if getattr(now, name) != getattr(recorded, name)
+    ]
+    return ", ".join(parts)
+
+
 def _trend(before: int, after: int, fewer_is_better: bool) -> str:
     if before == after:
         return ""
-    return "better" if (after < before) == fewer_is_better else "worse"
+    direction = "down" if after < before else "up"
+    return f"{direction} {'better' if (after < before) == fewer_is_better else 'worse'}"

@@ -53,8 +53,14 @@ def read_query(values: Mapping[str, str], situation: Situation) -> Query:
     around = situation.around
     if values.get("path") in PATHS:
         around = replace(around, path=next(p for p in PATHS if p == values["path"]))
+    elif values.get("path"):
+        known = ", ".join(PATHS)
+        problems["path"] = f"path: there is no {values['path'][:50]!r}; known: {known}."
     if values.get("rules") in RULE_SETS:
         around = replace(around, rules=RULE_SETS[values["rules"]])
+    elif values.get("rules"):
+        known = ", ".join(RULE_SETS)
+        problems["rules"] = f"rules: there is no {values['rules'][:50]!r}; known: {known}."
     if "provider" in values:
         around = replace(around, provider=values["provider"].strip()[:100])
     start, end = _number(values, "from"), _number(values, "to")

@@ -12,6 +12,12 @@ from compaction_app.engine.stripped import stripped_rows
 from sessions_app.columns import MARKS, UNKNOWN, USER
 from sessions_app.timeline import Timeline
 
+TITLES = {
+    "flush": "memory flush",
+    "guard": "pre-prompt check",
+    "truncate": "tool results cut",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Happening:
@@ -32,7 +38,9 @@ class Happening:
 
     @property
     def title(self) -> str:
-        return self.kind.replace("_", " ")
+        if self.reason == "context_overflow":
+            return "turn blocked"
+        return TITLES.get(self.kind, self.kind.replace("_", " "))
 
     @property
     def is_compaction(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -14,7 +15,7 @@ from compaction_app.engine.config.syntax import ConfigSyntaxError, parse_config
 from compaction_app.engine.config.validate import Issue, validate_config
 from compaction_app.engine.diagnose import findings
 from compaction_app.engine.lines import lines_of
-from compaction_app.engine.policy import Policy, with_changes
+from compaction_app.engine.policy import Policy, PolicyError, with_changes
 from compaction_app.engine.policy_config import policy_from_config
 from compaction_app.engine.replay import Replay, replay
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET
@@ -54,8 +55,9 @@ def situation_of(session: Session) -> Situation:
     read = policy_from_config(config, provider, model)
     policy = read.policy
     window = index.get("contextTokens")
-    if policy.context_window is None and js.is_finite(window) and window > 0:
-        policy = with_changes(policy, {"contextWindow": window})
+    if policy.context_window is None and js.is_finite(window):
+        with suppress(PolicyError):  # a value that no window can have says nothing
+            policy = with_changes(policy, {"contextWindow": window})
     return Situation(
         session=session,
         window=window_of(session),

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from compaction_app.differences import differences
+import numpy as np
+
+from compaction_app.differences import differences, unlike
 from compaction_app.engine.diagnose import Finding, findings
 from compaction_app.engine.lines import Line, Lines
 from compaction_app.engine.policy import Policy
@@ -23,6 +25,7 @@ from compaction_app.recorded import (
     simulated_happenings,
 )
 from compaction_app.runs import Situation, replay_for, timeline_for
+from sessions_app.columns import UNKNOWN
 from sessions_app.drawing.growth import Curve, Mark, Rule, growth_chart
 from sessions_app.entries import MARK_TITLES
 from sessions_app.loaded import columns_of, strip_of
@@ -63,6 +66,7 @@ def result_context(situation: Situation, query: Query) -> dict[str, Any]:
         "events": happenings if query.all_events else happenings[:MAX_EVENT_ROWS],
         "more_events": 0 if query.all_events else max(len(happenings) - MAX_EVENT_ROWS, 0),
         "differences": differences(recorded_totals(grown), now.totals, done.totals),
+        "unlike": unlike(recorded_totals(grown), now.totals),
         "lines": [(line, sentence(line.reason)) for line in done.lines.lines],
         "verdict": _verdict(grown, situation, query, done.lines),
         "replay": done,
@@ -89,11 +93,13 @@ def head_context(situation: Situation, query: Query) -> dict[str, Any]:
     """Title, facts, branches, and how the two windows were found."""
     grown = timeline_for(situation, query.leaf)
     done = replay_for(situation, query.policy, query.around, query.leaf)
+    own = replay_for(situation, situation.policy, situation.around, query.leaf).lines
     ends = grown.branch[-1] if len(grown.branch) else None
     return {
         "situation": situation,
         "peak": grown.peak if grown.calls else None,
-        "peak_share": grown.peak / done.lines.window if grown.calls and done.lines.window else None,
+        "own_window": own.window,
+        "peak_share": grown.peak / own.window if grown.calls and own.window else None,
         "billed_calls": int((~grown.is_estimate).sum()),
         "turns": grown.turns,
         "calls": grown.calls,
@@ -117,7 +123,10 @@ def head_context(situation: Situation, query: Query) -> dict[str, Any]:
 def _curves(grown: Timeline, done: Replay, encoding: str) -> list[Curve]:
     curves = [Curve("estimated", "estimated (messages, characters / 4)", grown.estimated)]
     if grown.is_estimate.any():
-        curves.append(Curve("continued", "no usage reported: estimated", grown.shown))
+        title = "no usage reported: estimated"
+        estimates = np.where(grown.is_estimate, grown.shown, UNKNOWN)
+        curves.append(Curve("continued", title, grown.shown, told=False))
+        curves.append(Curve("continued", title, estimates, drawn=False))
     if not grown.is_estimate.all():
         curves.append(Curve("billed", "billed total", grown.billed_total))
     curves.append(Curve("what-if", "what-if", done.total, bridged=True))

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 from django_htmx.http import replace_url
 
 from compaction_app.forms import read_query
@@ -18,7 +18,7 @@ from sessions_app.entries import entries_page
 from sessions_app.models import Session
 
 
-@require_GET
+@require_safe
 def session(request: HttpRequest, uuid: UUID) -> HttpResponse:
     """The page; asked by HTMX only the part that the knobs change."""
     found = access.load(Session.objects.select_related("agent"), request.user, uuid)

@@ -39,6 +39,7 @@ def env_str(
     *,
     help: str,
     choices: Collection[str] = (),
+    schemes: Collection[str] = (),
     shown: str | None = None,
 ) -> str:
     """``NAME``, else the content of the file named by ``NAME_FILE``, else ``default``.
@@ -50,6 +51,9 @@ def env_str(
     value = _value(name) or default
     if choices and value not in choices:
         raise BadSetting(f"{name}={value!r}: must be one of {', '.join(choices)}")
+    if schemes and value and not value.startswith(tuple(f"{scheme}://" for scheme in schemes)):
+        # The value may hold a password, so it is not repeated.
+        raise BadSetting(f"{name}: must begin with {' or '.join(f'{s}://' for s in schemes)}")
     return value
 
 
@@ -107,6 +111,8 @@ def _value(name: str) -> str:
 def _kept_secret(name: str, path: Path) -> str:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.exists() and not path.stat().st_size:
+            path.unlink()  # a start that broke off, or a full disk: nothing was signed with it
         if not path.exists():
             _write_once(path, secrets.token_urlsafe(50))
         return path.read_text(encoding="ascii")

@@ -9,8 +9,10 @@ from typing import Any
 import structlog
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.middleware.gzip import GZipMiddleware
+from django.shortcuts import resolve_url
 
 log = structlog.get_logger("contextlab.requests")
 
@@ -55,6 +57,18 @@ class RequestLog:
             status=answer.status_code,
             ms=round((time.perf_counter() - started) * 1000, 1),
         )
+
+
+class LoginFirst(LoginRequiredMiddleware):
+    """Who is not logged in is sent to the login page; a part of a page sends the whole page there."""
+
+    def handle_no_permission(self, request: HttpRequest, view_func: Any) -> HttpResponseRedirect:
+        answer = super().handle_no_permission(request, view_func)
+        if request.headers.get("HX-Request") == "true":
+            answer["HX-Redirect"] = resolve_url(settings.LOGIN_URL)
+            answer.status_code = 200  # a redirect would be followed into the part of the page
+            del answer["Location"]
+        return answer
 
 
 class PageGZip(GZipMiddleware):

@@ -72,6 +72,7 @@ FILE_UPLOAD_TEMP_DIR = DATA_DIR / "arriving"  # the system's folder may be small
 # Background work
 REDIS_URL = env_str(
     "REDIS_URL",
+    schemes=("redis", "rediss"),
     shown="none: a queue of files in DATA_DIR",
     help="`redis://host:port/0`. Needed by several machines.",
 )
@@ -126,6 +127,7 @@ LOG_FORMAT = env_str(
 LOGGING = logs.configuration(level=LOG_LEVEL, form=LOG_FORMAT)
 
 # Django
+CSRF_FAILURE_VIEW = "contextlab.pages.csrf_failure"
 ROOT_URLCONF = "contextlab.urls"
 ASGI_APPLICATION = "contextlab.asgi.application"
 INSTALLED_APPS = [
@@ -151,7 +153,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "contextlab.middleware.LoginFirst",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",

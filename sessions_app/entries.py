@@ -188,7 +188,13 @@ def _content_block(item: Any) -> Block:
 
 def _block(kind: str, title: str, text: str) -> Block:
     text = mask(text)  # before the cut, which could part what a rule would hide
-    return Block(kind, mask(title), text[:SHOWN_CHARS], max(len(text) - SHOWN_CHARS, 0))
+    cut = max(len(text) - SHOWN_CHARS, 0)
+    return Block(kind, sendable(mask(title)), sendable(text[:SHOWN_CHARS]), cut)
+
+
+def sendable(text: str) -> str:
+    """``text`` as a page can carry it: a lone surrogate, which UTF-8 cannot, becomes U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _json(value: Any) -> str:

@@ -262,7 +262,7 @@ def _title(name: str, agent: Agent | None, known: index.IndexEntry | None) -> st
     if known is None:
         return stem
     rest = known.key.split(":", 2)[-1] if known.key.startswith("agent:") else known.key
-    return f"{agent.name} · {rest}" if agent else rest
+    return f"{agent.name} · {rest}" if agent and agent.name != rest else rest
 
 
 def _apply_index(session: Session, known: index.IndexEntry | None) -> None:

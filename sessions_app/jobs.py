@@ -20,7 +20,7 @@ from kombu.exceptions import KombuError
 
 from sessions_app.models import Job, Session, Team
 
-LEASE = timedelta(minutes=2)
+LEASE = timedelta(minutes=1)
 MAX_ATTEMPTS = 5
 TASKS = {
     "import": "sessions_app.tasks.import_uploads",

@@ -12,7 +12,7 @@ from django.db.models import F, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from sessions_app import access, uploads
 from sessions_app.batches import FileReport
@@ -42,7 +42,7 @@ COLUMNS = (
 )
 
 
-@require_GET
+@require_safe
 def session_list(request: HttpRequest) -> HttpResponse:
     q = request.GET.get("q", "").replace("\x00", "").strip()[:200]
     sort = request.GET.get("sort", "recent")
@@ -81,14 +81,14 @@ def upload(request: HttpRequest) -> HttpResponse:
     return redirect("sessions")
 
 
-@require_GET
+@require_safe
 def imports(request: HttpRequest) -> HttpResponse:
     """The imports in progress; asks for itself again as long as there are any."""
     context = _imports(request)
     return render(request, "sessions/_imports_poll.html", context)
 
 
-@require_GET
+@require_safe
 def entries(request: HttpRequest, uuid: UUID) -> HttpResponse:
     session = access.load(Session.objects.all(), request.user, uuid)
     context = entries_page(session, request.GET) | {"encodings": ENCODINGS}
@@ -97,7 +97,7 @@ def entries(request: HttpRequest, uuid: UUID) -> HttpResponse:
     return render(request, template, {"nav": "sessions", "session": session, **context})
 
 
-@require_GET
+@require_safe
 def entry(request: HttpRequest, uuid: UUID, seq: int) -> HttpResponse:
     session = access.load(Session.objects.all(), request.user, uuid)
     context = entry_view(session, seq)
@@ -106,7 +106,7 @@ def entry(request: HttpRequest, uuid: UUID, seq: int) -> HttpResponse:
     )
 
 
-@require_GET
+@require_safe
 def entry_raw(request: HttpRequest, uuid: UUID, seq: int) -> HttpResponse:
     """The entry as a download: never rendered, whatever it holds."""
     session = access.load(Session.objects.all(), request.user, uuid)

@@ -76,7 +76,7 @@ class Setting:
     def _number(self, value: Any) -> int | float:
         if isinstance(value, str):
             try:
-                value = float(value.replace(",", "").replace("_", ""))
+                value = float(_plain_number(value))
             except ValueError:
                 raise BadValue(f"{self.key}: {value!r} is not a number. {self.accepts}") from None
         if not js.is_finite(value):
@@ -86,6 +86,8 @@ class Setting:
             number = int(number)
         elif self.kind == "int":
             raise BadValue(f"{self.key}: {js.number_text(number)} is not whole. {self.accepts}")
+        if abs(number) > js.MAX_SAFE_INTEGER:
+            raise BadValue(f"{self.key}: {js.number_text(number)} is out of range. {self.accepts}")
         low_ok = self.minimum is None or (
             number > self.minimum if self.above_minimum else number >= self.minimum
         )
@@ -149,6 +151,18 @@ class Setting:
 def _showable(text: str) -> str:
     """``text`` with "?" for what no page, address or database takes: half a surrogate pair."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _plain_number(text: str) -> str:
+    """``text`` without grouping commas.
+
+    Raises:
+        ValueError: for anything that is not written in plain ASCII digits.
+    """
+    plain = text.replace(",", "")
+    if not plain.isascii() or "_" in plain:
+        raise ValueError(text)
+    return plain
 
 
 def setting(key: str, kind: Kind, default: Any, group: Group, help: str, **more: Any) -> Any:

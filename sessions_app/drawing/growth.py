@@ -23,7 +23,7 @@ class Curve:
     """A series to draw: one value per call, ``UNKNOWN`` where there is none.
 
     ``name`` is its class in the style sheet; ``title`` what people read; a curve that is not ``drawn``
-    is only read out. A ``bridged`` curve goes straight on over values that are not there; others stop.
+    is only read out, one that is not ``told`` only drawn. A ``bridged`` curve goes straight on over values that are not there; others stop.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Curve:
     values: Ints
     drawn: bool = True
     bridged: bool = False
+    told: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,5 +210,6 @@ def _readout(curves: Sequence[Curve], first: int, last: int) -> dict[str, object
                 ],
             }
             for curve in curves
+            if curve.told
         ],
     }

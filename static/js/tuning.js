@@ -28,6 +28,26 @@ document.addEventListener("submit", (event) => {
   event.target.dispatchEvent(new Event("tune"));
 });
 
+// What went wrong with a request is said beside the knobs, and taken back by the next answer.
+const say = (text) => {
+  const trouble = document.getElementById("trouble");
+  if (trouble) trouble.textContent = text;
+};
+document.addEventListener("htmx:sendError", () =>
+  say("The server does not answer. The chart shows the last state."),
+);
+document.addEventListener("htmx:responseError", (event) =>
+  say(`The server answered with an error (${event.detail.xhr.status}). The chart shows the last state.`),
+);
+document.addEventListener("htmx:afterOnLoad", () => say(""));
+
+// Copying needs scripts, so its buttons appear with them.
+const reveal = () => {
+  document.querySelectorAll("[data-copy][hidden]").forEach((button) => (button.hidden = false));
+};
+reveal();
+document.addEventListener("htmx:afterSettle", reveal);
+
 document.addEventListener("click", async (event) => {
   const button = event.target.closest?.("[data-copy]");
   if (!button) return;

@@ -88,9 +88,9 @@ def test_a_difference_is_told_with_its_trend() -> None:
     rows = {row.title: row for row in differences(totals(compactions=3), now, after)}
     assert rows["compactions"].recorded == "3"
     assert (rows["compactions"].now, rows["compactions"].what_if) == ("4", "2")
-    assert rows["compactions"].trend == "better"
+    assert rows["compactions"].trend == "down better"
     assert rows["flushes before compaction"].now == "1 of 4"
-    assert rows["flushes before compaction"].trend == "better"
-    assert rows["memory flushes"].trend == "better"
-    assert rows["tokens sent"].trend == "worse" and rows["tokens sent"].what_if == "95,000"
+    assert rows["flushes before compaction"].trend.strip() == "better"
+    assert rows["memory flushes"].trend == "up better"
+    assert rows["tokens sent"].trend == "up worse" and rows["tokens sent"].what_if == "95,000"
     assert rows["turns blocked"].trend == ""

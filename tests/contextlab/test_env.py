@@ -102,3 +102,21 @@ def test_a_secret_that_cannot_be_kept_is_loud(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BadSetting, match="X_NAME is not set and cannot be kept"):
         env_secret("X_NAME", tmp_path / "file" / "secret", help="", shown="")
+
+
+def test_an_empty_kept_secret_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("X_SECRET", raising=False)
+    (tmp_path / "key").write_text("")
+    made = env_secret("X_SECRET", tmp_path / "key", help="", shown="")
+    assert len(made) > 40
+    assert (tmp_path / "key").read_text() == made
+    assert (tmp_path / "key").stat().st_mode & 0o777 == 0o600
+
+
+def test_an_address_of_another_kind_is_refused_without_repeating_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("X_URL", "amqp://me:secret@host")
+    with pytest.raises(BadSetting, match="X_URL: must begin with redis:// or rediss://") as raised:
+        env_str("X_URL", schemes=("redis", "rediss"), help="")
+    assert "secret" not in str(raised.value)

@@ -43,7 +43,7 @@ def test_a_state_folder_gives_sessions_with_their_key_and_agent(alice: Person) -
     assert set(statuses(reports).values()) == {"imported"}
     assert all(not report.error for report in reports)
     session = Session.objects.get()
-    assert (session.key, session.title) == ("agent:main:main", "main · main")
+    assert (session.key, session.title) == ("agent:main:main", "main")
     assert session.index_entry == {"sessionId": ID, "contextTokens": 32000, "odd": "?\ufffd"}
     assert session.agent is not None
     assert (session.agent.name, session.agent.team) == ("main", alice.team)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management import BaseCommand, call_command, get_commands
-from django.db import connection, transaction
+from django.core.management import BaseCommand, CommandError, call_command, get_commands
+from django.db import DatabaseError, connection, transaction
 
 from contextlab.owner import create_owner, owner
 
@@ -14,9 +14,15 @@ class Command(BaseCommand):
     help = "Migrate; at the first start also create the owner and load the sample sessions."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        call_command("migrate", interactive=False, verbosity=0)
-        if owner() is None:
-            self.first_start()
+        try:
+            call_command("migrate", interactive=False, verbosity=0)
+            if owner() is None:
+                self.first_start()
+        except DatabaseError as error:
+            raise CommandError(
+                f"the database cannot be used: {' '.join(str(error).split())} "
+                "(check DATABASE_URL, and that the file or server is there and whole)"
+            ) from error
         connection.close()  # what is started next must not inherit it
 
     def first_start(self) -> None:

@@ -94,12 +94,22 @@ def test_a_knob_changes_the_what_if_and_nothing_else(viewer: Client, session: Se
 def test_unknown_parameters_are_ignored(
     viewer: Client, session: Session, target: dict[str, str]
 ) -> None:
-    query = {"utm_source": "mail", "compaction.unknown": "1", "__proto__": "x", "rules": "nope"}
+    query = {"utm_source": "mail", "compaction.unknown": "1", "__proto__": "x"}
     plain = viewer.get(address(session), headers=target)
-    odd = viewer.get(address(session, **query, path="nope", preset="nope"), headers=target)
+    odd = viewer.get(address(session, **query, preset="nope"), headers=target)
     assert odd.status_code == 200
     assert rows(odd) == rows(plain)
     assert b'role="alert"' not in odd.content
+
+
+@pytest.mark.parametrize(("name", "known"), [("rules", "openclaw-2026.5.28"), ("path", "chat")])
+def test_an_unknown_version_or_path_is_told_with_those_there_are(
+    viewer: Client, session: Session, name: str, known: str
+) -> None:
+    plain, odd = viewer.get(address(session)), viewer.get(address(session, **{name: "nope"}))
+    assert rows(odd) == rows(plain)
+    said = odd.content.decode()
+    assert f"{name}: there is no &#x27;nope&#x27;" in said and known in said
 
 
 @pytest.mark.parametrize(
