@@ -17,8 +17,8 @@ from sessions_app.transcript import Entry, Header
 
 _COLUMN_FIELDS = (
     "type", "role", "mark", "parent_seq", "kept_seq", "at_ms", "tokens", "thinking_tokens", "call_tokens",
-    "pressure", "exact", "result_chars", "images", "usage_input", "usage_output", "usage_cache_read",
-    "usage_cache_write", "tokens_before",
+    "pressure", "exact", "result_chars", "images", "pruner_chars", "view_chars", "is_wide", "usage_input",
+    "usage_output", "usage_cache_read", "usage_cache_write", "tokens_before", "tool_name",
 )  # fmt: skip
 _MARK_NUMBERS = {mark: number for number, mark in enumerate(MARKS)}
 _LONGEST_BIGINT = 2**63 - 1
@@ -51,6 +51,9 @@ def entry_row(window: Window, entry: Entry, measures: Measures) -> EntryRow:
         exact=measures.exact,
         result_chars=min(measures.result_chars, _LONGEST_INT),
         images=min(measures.images, 2**15 - 1),
+        pruner_chars=_bounded(measures.pruner_chars, _LONGEST_INT),
+        view_chars=min(measures.view_chars, _LONGEST_INT),
+        is_wide=measures.is_wide,
         usage_input=_bounded(count_of(usage.input), _LONGEST_BIGINT) if usage else None,
         usage_output=_bounded(count_of(usage.output), _LONGEST_BIGINT) if usage else None,
         usage_cache_read=_bounded(count_of(usage.cache_read), _LONGEST_BIGINT) if usage else None,
