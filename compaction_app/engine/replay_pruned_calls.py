@@ -137,6 +137,11 @@ class CallPruning:
         if not self._idle and not self._compacted and row < len(self._at):
             self._mark = self._at[row]
 
+    def attempt_without_call(self, row: int) -> None:
+        """A whole attempt beside the turn's calls: a flush turn, or one that the check stopped."""
+        self.begin_attempt()
+        self.end_attempt(row)
+
     def send(self, whole: Ints, start: int, has_summary: bool, places: Ints, first: int) -> Ints:
         """The prompts of calls with the rows before ``places``, without what is pruned from each.
 
