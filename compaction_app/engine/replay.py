@@ -32,7 +32,8 @@ from sessions_app.timeline import Timeline
 class Totals:
     """Sums over a session, tokens billed or estimated as the curve is.
 
-    ``pruned`` calls and the characters they lost are unknown in a recording: it keeps none of it.
+    ``pruned`` calls and the characters they lost are none where pruning is off, and for a recording:
+    it does not tell.
     """
 
     calls: int
@@ -125,9 +126,9 @@ def totals_of(
         blocked=blocked,
         tokens_sent=int(prompt.sum()),
         peak=int(total.max()) if len(total) else 0,
-        pruned=pruned.calls,
-        trimmed_chars=int(pruned.trimmed_chars.sum()),
-        cleared_chars=int(pruned.cleared_chars.sum()),
+        pruned=pruned.calls if pruned.settings else None,
+        trimmed_chars=int(pruned.trimmed_chars.sum()) if pruned.settings else None,
+        cleared_chars=int(pruned.cleared_chars.sum()) if pruned.settings else None,
     )
 
 
