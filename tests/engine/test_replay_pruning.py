@@ -17,11 +17,10 @@ from compaction_app.engine.pruning.experimental import ExperimentalConstants, wi
 from compaction_app.engine.replay_prunable import prunable_rows
 from compaction_app.engine.replay_pruning import Pruned, PruningRows
 from compaction_app.engine.rule_sets import OPENCLAW_2026_3, OPENCLAW_2026_5_28, RuleSet
-from sessions_app.columns import Columns, Ints, columns_of_entries
-from sessions_app.measures import measure
+from sessions_app.columns import Ints
 from sessions_app.tokens.pruner_chars import pruner_message_chars
-from sessions_app.transcript import Entry
 from tests.engine.pruning.messages import IMAGE, answer, answers, result, results, user, users
+from tests.engine.timelines import columns
 
 SUMMARY = {"role": "compactionSummary", "summary": "what came before"}
 NARROW = st.text("abc\n😀", max_size=60)
@@ -44,14 +43,6 @@ others = st.sampled_from(
     ]
 )
 contexts = st.lists(st.one_of(users, answers, results, results, others), max_size=14)
-
-
-def columns(messages: list[Any]) -> Columns:
-    entries = [
-        Entry(n, n, f"e{n}", n - 1 if n else None, "message", 0, {"message": message}, b"")
-        for n, message in enumerate(messages)
-    ]
-    return columns_of_entries((entry, measure(entry)) for entry in entries)
 
 
 def arrays(
