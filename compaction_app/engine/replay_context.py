@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(slots=True)
@@ -18,3 +19,12 @@ class Context:
     last_prompt: int | None = None
     last_output: int = 0
     compacted_at: int | None = None
+
+    def entry(self) -> dict[str, Any]:
+        """The session's entry in the store, as the gates read it."""
+        return {
+            "totalTokens": self.stored_total,
+            "totalTokensFresh": True,
+            "compactionCount": self.compactions,
+            "memoryFlushCompactionCount": self.flushed_count,
+        }

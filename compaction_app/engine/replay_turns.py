@@ -92,17 +92,14 @@ class TurnRules:
     def _send_one(self, place: int, call: int, output: int) -> int:
         """A call that may be too large for the window: then the run compacts and tries again."""
         self._call, self._end = call, place
-        prompt = self._prune_one(place, call)
+        places = np.array([place])
+        prompt = int(self._pruned(self._prompts(places), places, call)[0])
         if self._around.path != "cli":
-            prompt = self._recover(prompt, place, call)
-        whole = self._prompts(np.array([place]))
+            prompt = self._recover(prompt, places, call)
+        whole = self._prompts(places)
         self.events += self._pruning.events(whole, np.array([prompt]), call - 1, self._turn)
         self._sent(place, prompt, output)
         return prompt
-
-    def _prune_one(self, place: int, call: int) -> int:
-        places = np.array([place])
-        return int(self._pruned(self._prompts(places), places, call)[0])
 
     def _pruned(self, whole: Ints, places: Ints, call: int) -> Ints:
         """The prompts without what cache-TTL pruning takes out of view."""
@@ -117,7 +114,7 @@ class TurnRules:
         context.last_output = max(output, 0) or int(self._rows.tokens[place])
         self._end = place + 1
 
-    def _recover(self, prompt: int, place: int, call: int) -> int:
+    def _recover(self, prompt: int, places: Ints, call: int) -> int:
         """The provider refuses what is larger than the window: compact and send again."""
         window = self._lines.window
         while prompt > window:
@@ -126,7 +123,7 @@ class TurnRules:
             if not self._overflow_compaction(prompt, window, "billed prompt tokens", decision):
                 self._block(prompt)
                 break
-            prompt = self._prune_one(place, call)
+            prompt = int(self._pruned(self._prompts(places), places, call)[0])
         return prompt
 
     def end_turn(self) -> None:
@@ -147,7 +144,7 @@ class TurnRules:
         if not line.active or rules is None or total is None or total < line.tokens:
             return
         situation = PreflightSituation(
-            entry=self._entry(),
+            entry=context.entry(),
             window=self._lines.flush_window.tokens or 0,
             reserve_floor=self._lines.floor,
             soft_threshold=self._lines.soft,
@@ -171,7 +168,7 @@ class TurnRules:
             return
         situation = FlushSituation(
             plan=FlushPlan(plan, "", "", ""),
-            entry=self._entry(),
+            entry=context.entry(),
             window=self._lines.flush_window.tokens or 0,
             prompt_estimate=estimate or None,
         )
@@ -248,9 +245,7 @@ class TurnRules:
         return True
 
     def _prompt(self, place: int) -> int:
-        context = self._context
-        weight = self._rows.weight(context.start, place)
-        return round(self._calibration.overhead + context.summary_weight + weight)
+        return int(self._prompts(np.array([place]))[0])
 
     def _prompts(self, places: Ints) -> Ints:
         context, sums = self._context, self._rows.weight_sums
@@ -269,16 +264,6 @@ class TurnRules:
         system = MESSAGE_OVERHEAD + self._system if self._system else 0
         weight = self._rows.pressure(context.start, end) + summary + system
         return int(js.ceil(weight * SAFETY_MARGIN))
-
-    def _entry(self) -> dict[str, Any]:
-        """The session's entry in the store, as the gates read it."""
-        context = self._context
-        return {
-            "totalTokens": context.stored_total,
-            "totalTokensFresh": True,
-            "compactionCount": context.compactions,
-            "memoryFlushCompactionCount": context.flushed_count,
-        }
 
     def _decision(self, rule: str, outcome: str, reason: str, step: Step) -> Decision:
         return Decision(rule, True, outcome, reason, self._around.rules.id, {}, (step,))
