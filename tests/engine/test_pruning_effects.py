@@ -27,7 +27,7 @@ HOUR = 3600
 ANTHROPIC = Circumstances(provider="anthropic", model="claude")
 ON = replace(
     Policy(), context_window=80_000, pruning_mode="cache-ttl", soft_trim_ratio=0.1,
-    hard_clear_ratio=0.2, min_prunable_tool_chars=0,
+    hard_clear_ratio=0.05, min_prunable_tool_chars=0,
 )  # fmt: skip
 
 
