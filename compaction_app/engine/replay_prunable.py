@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from compaction_app.engine.pruning.cache_ttl import CHARS_PER_TOKEN
 from compaction_app.engine.pruning.cache_ttl_settings import CacheTtlSettings, SoftTrim
 from compaction_app.engine.pruning.cache_ttl_trim import JOINT, trim_note
 from compaction_app.engine.pruning.tool_patterns import prunable_tools
@@ -52,6 +53,11 @@ class Prunable:
     @property
     def chars(self) -> PrunerCharRules:
         return self.rules.pruning.cache_ttl.chars
+
+    @property
+    def window_chars(self) -> int:
+        """What ratios are of."""
+        return self.window_tokens * CHARS_PER_TOKEN
 
     @property
     def placeholder_chars(self) -> int:

@@ -30,7 +30,7 @@ from compaction_app.engine.pruning.cache_ttl_settings import (
 from compaction_app.engine.pruning.run_eligibility import run_eligibility
 from compaction_app.engine.replay_events import Event
 from compaction_app.engine.replay_prunable import Prunable, Trimmed, prunable_rows, trimmed_length
-from compaction_app.engine.replay_pruning import Pruned, PruningRows
+from compaction_app.engine.replay_pruning import Pruned, PruningRows, decision_of
 from compaction_app.engine.replay_rows import ReplayRows
 from sessions_app.columns import UNKNOWN, Ints
 from sessions_app.timeline import Timeline
@@ -39,11 +39,19 @@ NOT_SENT: Final = "not_sent"
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """A call whose context pruning looked at, and by which sums."""
+class Cut:
+    """Which rows the what-if had cut for good when a call was pruned, and by how many characters."""
 
-    rows: PruningRows
+    rows: Ints
+    chars: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A call whose context pruning looked at."""
+
     done: Pruned
+    cut: Cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,7 @@ class PrunedCalls:
     is_exact: bool
     rule_set: str
     measured: Mapping[int, Measured]
+    prunable: Prunable | None
 
     @property
     def calls(self) -> int:
@@ -76,12 +85,21 @@ class PrunedCalls:
     def decision(self, call: int) -> Decision:
         """Why the call (from 0) was pruned or not, with its arithmetic; made when asked for."""
         looked_at = self.measured.get(call)
-        if looked_at is not None:
-            return looked_at.rows.decision(looked_at.done)
+        if looked_at is not None and self.prunable is not None:
+            return decision_of(looked_at.done, self.prunable)
         ttl = self.settings.ttl_ms if self.settings else None
         gap = int(self.gap_ms[call])
         inputs = {"sinceCacheTouch": None if gap == UNKNOWN else gap, "ttl": ttl}
         return idle_decision(self.reason[call], self.rule_set, inputs)
+
+    def removed_by_row(self, call: int) -> Mapping[int, int]:
+        """For each row that the call (from 0) saw changed: characters removed; found when asked for."""
+        looked_at, prunable = self.measured.get(call), self.prunable
+        if looked_at is None or prunable is None:
+            return {}
+        gone = np.zeros(len(prunable.sizes), np.int64)
+        gone[looked_at.cut.rows] = looked_at.cut.chars
+        return PruningRows(prunable, gone, np.zeros(len(gone))).removed_by_row(looked_at.done)
 
 
 class CallPruning:
@@ -111,7 +129,8 @@ class CallPruning:
         self._at = [] if self._idle else _known_times(grown.columns.at_ms)
         self._mark = self._touch = 0
         self._compacted = False
-        self._fixed: Prunable | None = None
+        self._prunable: Prunable | None = None
+        self._cut = Cut(np.zeros(0, np.int64), np.zeros(0, np.int64))
         self._sums: PruningRows | None = None
         self._seen: Floats | None = None
 
@@ -161,6 +180,7 @@ class CallPruning:
         touched = self._touch
         self._fired[call] = False
         self._trimmed_chars[call] = self._cleared_chars[call] = 0
+        self._gap[call] = self._chars[call] = UNKNOWN
         if not touched:
             self._reason[call] = "cache_never_touched"
             return 0.0
@@ -171,7 +191,7 @@ class CallPruning:
         rows = self._current()
         done = rows.call(start, place, has_summary)
         self._reason[call], self._chars[call] = done.reason, done.chars
-        self._measured[call] = Measured(rows, done)
+        self._measured[call] = Measured(done, self._cut)
         if not done.fired:
             return 0.0
         self._touch = now
@@ -197,12 +217,14 @@ class CallPruning:
         if self._sums is None or self._seen is not self._rows.weight_sums:
             assert self._settings is not None
             columns, stripped = self._grown.columns, self._rows.stripped
-            self._fixed = self._fixed or prunable_rows(
+            self._prunable = self._prunable or prunable_rows(
                 columns, stripped, self._settings, self._rules, self._window, self._trimmed
             )
             gone = columns.result_chars * ~stripped - self._rows.result_chars
+            shorter = np.flatnonzero(gone)
+            self._cut = Cut(shorter, gone[shorter])
             self._seen = self._rows.weight_sums
-            self._sums = PruningRows(self._fixed, gone, np.diff(self._seen))
+            self._sums = PruningRows(self._prunable, gone, np.diff(self._seen))
         return self._sums
 
     def _nearly_trimmed(self, rows: Ints) -> Ints:
@@ -229,6 +251,7 @@ class CallPruning:
             is_exact=chars.weighs_signatures,
             rule_set=self._rules.id,
             measured=self._measured,
+            prunable=self._prunable,
         )
 
 

@@ -1,8 +1,8 @@
 """Cache-TTL pruning of a recording's contexts by prefix sums: what ``prune_call`` does, by arrays.
 
 A context is the rows ``[start, place)`` of a branch, after a summary or not. Where a row's text decides
-(wide characters in a result that is trimmed) a callback is asked; nothing else loads text. Rows that
-were cut for good in the course of a what-if are taken as narrow.
+(wide characters in a result that is trimmed) a callback is asked; nothing else loads text. Results that
+a what-if cut for good are taken as evenly wide.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import numpy as np
 
 from compaction_app.engine.calibration import Floats
 from compaction_app.engine.decision import Decision
-from compaction_app.engine.pruning.cache_ttl import CHARS_PER_TOKEN
 from compaction_app.engine.pruning.cache_ttl_decision import (
     PassFigures,
     idle_decision,
@@ -56,7 +55,6 @@ class PruningRows:
 
     def __init__(self, fixed: Prunable, gone: Ints, weights: Floats) -> None:
         self.fixed = fixed
-        self._window_chars = fixed.window_tokens * CHARS_PER_TOKEN
         lost = np.rint(gone * fixed.shrinking).astype(np.int64)
         sizes = np.maximum(fixed.sizes - lost, 0)
         self._sums = sums(sizes)
@@ -78,7 +76,7 @@ class PruningRows:
 
     def call(self, start: int, place: int, has_summary: bool) -> Pruned:
         """What pruning makes of the context, whatever the time."""
-        fixed, settings, window = self.fixed, self.fixed.settings, self._window_chars
+        fixed, settings, window = self.fixed, self.fixed.settings, self.fixed.window_chars
         if window <= 0:
             return Pruned("no_window")
         cutoff = self._cutoff(start, place)
@@ -117,7 +115,7 @@ class PruningRows:
 
     def _clear(self, chars: int, first: int, end: int) -> int:
         """How many results go, oldest first, until the ratio is below the limit."""
-        window, limit = self._window_chars, self.fixed.settings.hard_clear_ratio
+        window, limit = self.fixed.window_chars, self.fixed.settings.hard_clear_ratio
         if first not in self._most_gained:
             gains = np.asarray(self._last_gain)[first:] - self._last_gain[first]
             # A short result may grow, so the first time the gain suffices is where its highest does.
@@ -150,17 +148,19 @@ class PruningRows:
                 removed[int(self.fixed.results[number])] = int(self._before[number] - after)
         return removed
 
-    def decision(self, done: Pruned) -> Decision:
-        """The decision with its arithmetic."""
-        if done.chars == UNKNOWN:
-            return idle_decision(done.reason, self.fixed.rules.id, {})
-        figures = PassFigures(
-            window_chars=self._window_chars,
-            chars=done.chars,
-            chars_after=done.chars_after,
-            prunable_chars=done.prunable_chars,
-            protected_from=done.cutoff,
-            trimmed=done.changed,
-            cleared=done.cleared,
-        )
-        return pass_decision(figures, self.fixed.settings, done.reason, self.fixed.rules.id)
+
+def decision_of(done: Pruned, prunable: Prunable) -> Decision:
+    """The decision with its arithmetic."""
+    settings, rule_set = prunable.settings, prunable.rules.id
+    if done.chars == UNKNOWN:
+        return idle_decision(done.reason, rule_set, {})
+    figures = PassFigures(
+        window_chars=prunable.window_chars,
+        chars=done.chars,
+        chars_after=done.chars_after,
+        prunable_chars=done.prunable_chars,
+        protected_from=done.cutoff,
+        trimmed=done.changed,
+        cleared=done.cleared,
+    )
+    return pass_decision(figures, settings, done.reason, rule_set)

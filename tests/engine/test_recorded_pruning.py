@@ -25,11 +25,8 @@ def circumstances(run: RecordedRun) -> tuple[Policy, Circumstances]:
 
 def seen(run: RecordedRun, grown: Timeline, pruning: PrunedCalls, call: int) -> list[list[Any]]:
     """The results that were changed at a call, as the recording names them: id, characters, form."""
-    measured = pruning.measured.get(call)
-    if measured is None:
-        return []
     found = []
-    for row, gone in measured.rows.removed_by_row(measured.done).items():
+    for row, gone in pruning.removed_by_row(call).items():
         name = run.entries[int(grown.branch[row])].message["toolCallId"].replace("_", "")
         chars = int(grown.columns.pruner_chars[row]) - gone
         found.append([name, chars, "cleared" if chars == 33 else "trimmed"])

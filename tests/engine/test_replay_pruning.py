@@ -15,7 +15,7 @@ from compaction_app.engine.pruning.cache_ttl_settings import CacheTtlSettings, H
 from compaction_app.engine.pruning.cache_ttl_trim import soft_trimmed
 from compaction_app.engine.pruning.experimental import ExperimentalConstants, with_constants
 from compaction_app.engine.replay_prunable import prunable_rows
-from compaction_app.engine.replay_pruning import Pruned, PruningRows
+from compaction_app.engine.replay_pruning import Pruned, PruningRows, decision_of
 from compaction_app.engine.rule_sets import OPENCLAW_2026_3, OPENCLAW_2026_5_28, RuleSet
 from sessions_app.columns import Ints
 from sessions_app.tokens.pruner_chars import pruner_message_chars
@@ -116,7 +116,7 @@ def test_a_context_is_pruned_as_the_messages_are(
         assert rows.call(start, len(messages), summary).reason == "malformed_message"
         return
     assert done.fired == real.decision.fired
-    decided = rows.decision(done)
+    decided = decision_of(done, rows.fixed)
     assert (decided.reason, decided.outcome) == (real.decision.reason, real.decision.outcome)
     assert decided.steps == real.decision.steps
     ahead = start - summary
