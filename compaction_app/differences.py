@@ -49,6 +49,7 @@ def differences(recorded: Totals, now: Totals, after: Totals) -> list[Difference
             "tokens_sent",
         ),
         row("peak", "Largest prompt with its answer, tokens", "peak"),
+        *_pruning(now, after),
     ]
 
 
@@ -64,6 +65,42 @@ def unlike(recorded: Totals, now: Totals) -> str:
         if getattr(now, name) != getattr(recorded, name)
     ]
     return ", ".join(parts)
+
+
+def _pruning(now: Totals, after: Totals) -> list[Difference]:
+    """What pruning takes out of view; no rows while it is off in both."""
+    if now.pruned is None and after.pruned is None:
+        return []
+    return [
+        _neutral(
+            "calls pruned",
+            "Model calls that saw old tool results shortened or cleared",
+            "pruned",
+            now,
+            after,
+        ),
+        _neutral(
+            "characters trimmed",
+            "Taken out of results by soft trim, summed over calls",
+            "trimmed_chars",
+            now,
+            after,
+        ),
+        _neutral(
+            "characters cleared",
+            "Taken out by hard clear, summed over calls",
+            "cleared_chars",
+            now,
+            after,
+        ),
+    ]
+
+
+def _neutral(title: str, help: str, name: str, now: Totals, after: Totals) -> Difference:
+    """A row that a recording tells nothing of, and of which neither more nor less is better."""
+    figures = [getattr(totals, name) for totals in (now, after)]
+    texts = ["off" if figure is None else f"{figure:,}" for figure in figures]
+    return Difference(title, help, "unknown", texts[0], texts[1], "")
 
 
 def _trend(before: int, after: int, fewer_is_better: bool) -> str:

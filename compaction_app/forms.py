@@ -10,6 +10,8 @@ from urllib.parse import urlencode
 from compaction_app.engine.circumstances import PATHS, Circumstances
 from compaction_app.engine.policy import BY_KEY, Policy, PolicyError, with_changes
 from compaction_app.engine.presets import PRESETS
+from compaction_app.engine.pruning.experimental import ID_SUFFIX, with_constants
+from compaction_app.engine.pruning.experimental_settings import changed_constants, read_constants
 from compaction_app.engine.rule_sets import RULE_SETS
 from compaction_app.runs import Situation
 
@@ -56,11 +58,13 @@ def read_query(values: Mapping[str, str], situation: Situation) -> Query:
     elif values.get("path"):
         known = ", ".join(PATHS)
         problems["path"] = f"path: there is no {values['path'][:50]!r}; known: {known}."
-    if values.get("rules") in RULE_SETS:
-        around = replace(around, rules=RULE_SETS[values["rules"]])
-    elif values.get("rules"):
+    if values.get("rules") and values["rules"] not in RULE_SETS:
         known = ", ".join(RULE_SETS)
         problems["rules"] = f"rules: there is no {values['rules'][:50]!r}; known: {known}."
+    rules = RULE_SETS.get(values.get("rules", ""), around.rules)
+    constants, refused = read_constants(values, rules)
+    problems.update(refused)
+    around = replace(around, rules=with_constants(rules, constants), constants=constants)
     if "provider" in values:
         around = replace(around, provider=values["provider"].strip()[:100])
     start, end = _number(values, "from"), _number(values, "to")
@@ -79,12 +83,14 @@ def query_of(query: Query, situation: Situation, **changes: Any) -> str:
     values: dict[str, Any] = {}
     if query.around.path != situation.around.path:
         values["path"] = query.around.path
-    if query.around.rules.id != situation.around.rules.id:
-        values["rules"] = query.around.rules.id
+    if base_rules(query.around) != situation.around.rules.id:
+        values["rules"] = base_rules(query.around)
     if query.around.provider != situation.around.provider:
         values["provider"] = query.around.provider
     for key, value in query.policy.changes(situation.policy).items():
         values[key] = _text(value)
+    for constant, number in changed_constants(query.around.constants):
+        values[constant.key] = f"{number:g}"
     if query.span is not None:
         values["from"], values["to"] = query.span
     if query.leaf is not None:
@@ -96,6 +102,11 @@ def query_of(query: Query, situation: Situation, **changes: Any) -> str:
         else:
             values[name] = value
     return urlencode(values)
+
+
+def base_rules(around: Circumstances) -> str:
+    """The rule set of a version that the rules in force are made from."""
+    return around.rules.id.removesuffix(ID_SUFFIX)
 
 
 def _text(value: Any) -> str:

@@ -9,17 +9,24 @@ from typing import Any
 from compaction_app.engine.circumstances import PATH_TITLES
 from compaction_app.engine.effects import ineffective, is_disabled
 from compaction_app.engine.lines import Lines
-from compaction_app.engine.policy import SETTINGS, Policy
+from compaction_app.engine.policy import SETTINGS
 from compaction_app.engine.presets import PRESETS
+from compaction_app.engine.pruning_effects import NEVER_LOCKED, pruning_notes
 from compaction_app.engine.replay import Replay
 from compaction_app.engine.rule_sets import RULE_SETS
 from compaction_app.engine.setting import Setting
-from compaction_app.forms import Query
+from compaction_app.experimental_panel import constant_knobs
+from compaction_app.forms import Query, base_rules
 from compaction_app.runs import Situation
 
 PANEL_GROUPS = ("Window", "Reserve", "Memory flush", "Compaction", "Tool results", "Pruning")
-SWITCHES = ("compaction.memoryFlush.enabled", "compaction.mode", "contextPruning.mode")
-TEXTS = ("contextPruning.ttl",)
+SWITCHES = (
+    "compaction.memoryFlush.enabled",
+    "compaction.mode",
+    "contextPruning.mode",
+    "contextPruning.hardClear.enabled",
+)
+TEXTS = ("contextPruning.ttl", "contextPruning.tools.allow", "contextPruning.tools.deny")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +45,7 @@ class Knob:
 
 def panel_context(situation: Situation, query: Query, done: Replay) -> dict[str, Any]:
     """The tuning panel: knobs in groups, switches, circumstances, presets."""
-    reasons = ineffective(query.policy, done.lines, done.summaries)
+    reasons = _reasons(query, done)
     knobs = [_knob(s, situation, query, reasons, done.lines) for s in SETTINGS if _in_panel(s)]
     return {
         "groups": [
@@ -49,6 +56,8 @@ def panel_context(situation: Situation, query: Query, done: Replay) -> dict[str,
         "around": query.around,
         "paths": PATH_TITLES,
         "rule_sets": RULE_SETS,
+        "base_rules": base_rules(query.around),
+        "constants": constant_knobs(situation, query),
         "presets": PRESETS,
     }
 
@@ -73,7 +82,7 @@ def _knob(
         slider=_text(value if value is not None else unset),
         changed=value != getattr(situation.policy, setting.name),
         note=reasons.get(setting.key, ""),
-        disabled=is_disabled(setting.key, reasons),
+        disabled=setting.key not in NEVER_LOCKED and is_disabled(setting.key, reasons),
         problem=query.problems.get(setting.key, ""),
     )
 
@@ -90,10 +99,21 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, tuple):
+        return ",".join(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def knob_notes(policy: Policy, done: Replay) -> list[tuple[str, str]]:
+def knob_notes(situation: Situation, query: Query, done: Replay) -> list[tuple[str, str]]:
     """A note for every knob, empty ones too, so that a move can take one away."""
-    reasons = ineffective(policy, done.lines, done.summaries)
-    return [(s.name, reasons.get(s.key, "")) for s in SETTINGS if _in_panel(s)]
+    reasons = _reasons(query, done)
+    notes = [(s.name, reasons.get(s.key, "")) for s in SETTINGS if _in_panel(s)]
+    return [*notes, *((knob.name, knob.note) for knob in constant_knobs(situation, query))]
+
+
+def _reasons(query: Query, done: Replay) -> Mapping[str, str]:
+    """Why settings do nothing, by key."""
+    return {
+        **ineffective(query.policy, done.lines, done.summaries),
+        **pruning_notes(query.policy, query.around),
+    }

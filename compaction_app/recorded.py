@@ -35,6 +35,7 @@ class Happening:
     unit: str
     flushed_before: bool | None
     value: int
+    note: str = ""
 
     @property
     def title(self) -> str:
@@ -54,7 +55,7 @@ def recorded_happenings(grown: Timeline) -> list[Happening]:
 
 
 def simulated_happenings(grown: Timeline, done: Replay) -> list[Happening]:
-    """The events of a what-if as rows."""
+    """The events of a what-if as rows, but for pruned calls: those come folded."""
     return [
         Happening(
             number=0,
@@ -71,6 +72,7 @@ def simulated_happenings(grown: Timeline, done: Replay) -> list[Happening]:
             value=_height(event.tokens_before, event.unit, done, event.call),
         )
         for event in done.events
+        if event.kind != "prune"
     ]
 
 

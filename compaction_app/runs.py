@@ -9,6 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
+from uuid import UUID
+
+import numpy as np
 
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.config.syntax import ConfigSyntaxError, parse_config
@@ -17,15 +20,23 @@ from compaction_app.engine.diagnose import findings
 from compaction_app.engine.lines import lines_of
 from compaction_app.engine.policy import Policy, PolicyError, with_changes
 from compaction_app.engine.policy_config import policy_from_config
+from compaction_app.engine.pruning.cache_ttl_settings import SoftTrim
+from compaction_app.engine.pruning.cache_ttl_trim import soft_trimmed
 from compaction_app.engine.replay import Replay, replay
+from compaction_app.engine.replay_prunable import Trimmed
+from compaction_app.engine.replay_pruned_calls import settings_of
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET
+from sessions_app.columns import Ints
 from sessions_app.entries import window_of
 from sessions_app.loaded import timeline_of
 from sessions_app.models import Session, Window
+from sessions_app.rows import messages_of
 from sessions_app.timeline import Timeline
 from sessions_app.tokens import javascript as js
+from sessions_app.tokens.pruner_chars import pruner_message_chars
 
 KEPT_REPLAYS = 32
+KEPT_WEIGHTS = 200_000
 MAX_ISSUES = 10
 CHARS_PER_TOKEN = 4
 
@@ -43,6 +54,7 @@ class Situation:
 
 
 _replays: OrderedDict[tuple[Any, ...], Replay] = OrderedDict()
+_weights: dict[tuple[UUID, int, SoftTrim], int] = {}
 _lock = Lock()
 
 
@@ -79,18 +91,43 @@ def replay_for(
     window = situation.window
     key = (
         window.uuid, window.entry_count, leaf, policy, around.path, around.provider, around.model,
-        around.rules.id, hash(_text(situation.session)), situation.system_tokens,
+        around.rules.id, around.constants, hash(_text(situation.session)), situation.system_tokens,
     )  # fmt: skip
     with _lock:
         if key in _replays:
             _replays.move_to_end(key)
             return _replays[key]
-    done = replay(timeline_for(situation, leaf), policy, around, situation.system_tokens)
+    grown = timeline_for(situation, leaf)
+    trimmed = _trimmed(window, grown, policy, around)
+    done = replay(grown, policy, around, situation.system_tokens, trimmed)
     with _lock:
         _replays[key] = done
         while len(_replays) > KEPT_REPLAYS:
             _replays.popitem(last=False)
     return done
+
+
+def _trimmed(window: Window, grown: Timeline, policy: Policy, around: Circumstances) -> Trimmed:
+    """Weighs trimmed results by their texts, which are loaded once for each size of a trim."""
+    settings = settings_of(policy, around)
+    trim = settings.soft_trim if settings else SoftTrim()
+    chars = around.rules.pruning.cache_ttl.chars
+
+    def weigh(rows: Ints) -> Ints:
+        seqs = grown.branch[rows].tolist()
+        with _lock:
+            known = {seq: _weights.get((window.uuid, seq, trim)) for seq in seqs}
+        missing = [seq for seq in seqs if known[seq] is None]
+        for seq, message in messages_of(window, missing):
+            shorter = soft_trimmed(message, trim, chars) or message
+            known[seq] = pruner_message_chars(shorter, chars)
+        with _lock:
+            if len(_weights) > KEPT_WEIGHTS:
+                _weights.clear()
+            _weights.update({(window.uuid, seq, trim): known[seq] or 0 for seq in missing})
+        return np.array([known[seq] or 0 for seq in seqs], np.int64)
+
+    return weigh
 
 
 def write_summary(session: Session) -> None:

@@ -16,8 +16,10 @@ from compaction_app.engine.policy import Policy
 from compaction_app.engine.policy_config import config_changes
 from compaction_app.engine.reasons import sentence
 from compaction_app.engine.replay import Replay
+from compaction_app.experimental_panel import experiment_of
 from compaction_app.forms import Query, query_of
 from compaction_app.panel import knob_notes
+from compaction_app.pruned_calls import folded_prunes, prune_marks, pruning_view
 from compaction_app.recorded import (
     Happening,
     recorded_happenings,
@@ -51,11 +53,12 @@ def result_context(situation: Situation, query: Query) -> dict[str, Any]:
     grown = timeline_for(situation, query.leaf)
     done = replay_for(situation, query.policy, query.around, query.leaf)
     now = replay_for(situation, situation.policy, situation.around, query.leaf)
-    happenings = _numbered([*recorded_happenings(grown), *simulated_happenings(grown, done)])
+    simulated = [*simulated_happenings(grown, done), *folded_prunes(done)]
+    happenings = _numbered([*recorded_happenings(grown), *simulated])
     chart = growth_chart(
         _curves(grown, done, situation.session.encoding),
         _rules(done.lines),
-        _marks(happenings),
+        [*_marks(happenings), *prune_marks(done, happenings, query.span)],
         query.span,
     )
     is_changed = query.policy != situation.policy or query.around != situation.around
@@ -63,6 +66,8 @@ def result_context(situation: Situation, query: Query) -> dict[str, Any]:
         "chart": chart,
         "readout": json.dumps(chart.readout, separators=(",", ":")),
         "strip": strip_of(situation.window, query.leaf, query.span) if grown.calls else None,
+        "pruning": pruning_view(grown, done, query.around, query.span),
+        "experiment": experiment_of(situation, query),
         "events": happenings if query.all_events else happenings[:MAX_EVENT_ROWS],
         "more_events": 0 if query.all_events else max(len(happenings) - MAX_EVENT_ROWS, 0),
         "differences": differences(recorded_totals(grown), now.totals, done.totals),
@@ -85,7 +90,7 @@ def result_context(situation: Situation, query: Query) -> dict[str, Any]:
         "problems": query.problems,
         "has_estimates": bool(grown.is_estimate.any()),
         "all_estimates": grown.calls > 0 and bool(grown.is_estimate.all()),
-        "notes_of_knobs": knob_notes(query.policy, done),
+        "notes_of_knobs": knob_notes(situation, query, done),
     }
 
 
@@ -161,7 +166,7 @@ def _marks(happenings: Sequence[Happening]) -> list[Mark]:
             f"#event-{h.number}",
         )
         for h in happenings
-        if h.kind != "guard" or h.reason == "context_overflow"
+        if h.kind != "prune" and (h.kind != "guard" or h.reason == "context_overflow")
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from itertools import islice
 from typing import Any, Final
 
@@ -52,7 +52,8 @@ class Columns:
     """One row per entry in file order; ``UNKNOWN`` where nothing is known.
 
     ``kind`` indexes ``KINDS``, ``mark`` indexes ``MARKS``; ``parent`` and ``kept`` are entry numbers;
-    times are epoch milliseconds; token columns as in ``Measures``.
+    times are epoch milliseconds; token columns as in ``Measures``; ``is_wide`` is 0 or 1; ``tool``
+    indexes ``tool_names``.
     """
 
     kind: Ints
@@ -67,18 +68,23 @@ class Columns:
     exact: Ints
     result_chars: Ints
     images: Ints
+    pruner_chars: Ints
+    view_chars: Ints
+    is_wide: Ints
     usage_input: Ints
     usage_output: Ints
     usage_cache_read: Ints
     usage_cache_write: Ints
     tokens_before: Ints
+    tool: Ints
+    tool_names: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __len__(self) -> int:
         return len(self.kind)
 
     def take(self, rows: Ints) -> Columns:
         """The rows named, in that order; ``parent`` and ``kept`` stay entry numbers."""
-        return Columns(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return Columns(*(getattr(self, name)[rows] for name in _ARRAYS), tool_names=self.tool_names)
 
     def parents(self) -> list[int | None]:
         return [None if p == UNKNOWN else int(p) for p in self.parent]
@@ -93,6 +99,9 @@ class Columns:
         return leaves(self.parents())
 
 
+_ARRAYS: Final = tuple(field.name for field in fields(Columns))[:-1]
+
+
 def kind_of(entry_type: str, role: str) -> int:
     """What an entry is to the context; messages of the first seven kinds but ``other``."""
     if entry_type == "message":
@@ -101,13 +110,21 @@ def kind_of(entry_type: str, role: str) -> int:
 
 
 def columns_of_rows(rows: Iterable[Sequence[Any]]) -> Columns:
-    """Columns from rows in the order of the fields, with none for what is unknown."""
-    blocks = [np.empty((0, len(fields(Columns))), np.int64)]
+    """Columns from rows in the order of the fields, with none for what is unknown.
+
+    The last value of a row is the name of a tool, "" where there is none.
+    """
+    names: dict[str, int] = {}
+    blocks = [np.empty((0, len(_ARRAYS)), np.int64)]
     left = iter(rows)
     while some := list(islice(left, BLOCK_ROWS)):
-        table = [[UNKNOWN if value is None else value for value in row] for row in some]
+        table = [
+            [UNKNOWN if v is None else v for v in (*row, names.setdefault(tool, len(names)))]
+            for *row, tool in some
+        ]
         blocks.append(np.array(table, np.int64))
-    return Columns(*np.ascontiguousarray(np.concatenate(blocks).T))
+    array = np.ascontiguousarray(np.concatenate(blocks).T)
+    return Columns(*array, tool_names=tuple(names))
 
 
 def columns_of_entries(measured: Iterable[tuple[Entry, Measures]]) -> Columns:
@@ -115,9 +132,10 @@ def columns_of_entries(measured: Iterable[tuple[Entry, Measures]]) -> Columns:
     return columns_of_rows(row_of(entry, measures) for entry, measures in measured)
 
 
-def row_of(entry: Entry, measures: Measures) -> tuple[int | None, ...]:
+def row_of(entry: Entry, measures: Measures) -> tuple[int | str | None, ...]:
     """One row in the order of the fields of ``Columns``."""
     usage = measures.usage
+    tool = entry.message.get("toolName")
     return (
         kind_of(entry.type, entry.role),
         MARKS.index(entry.mark),
@@ -131,11 +149,15 @@ def row_of(entry: Entry, measures: Measures) -> tuple[int | None, ...]:
         measures.exact,
         measures.result_chars,
         measures.images,
+        measures.pruner_chars,
+        measures.view_chars,
+        int(measures.is_wide),
         count_of(usage.input) if usage else None,
         count_of(usage.output) if usage else None,
         count_of(usage.cache_read) if usage else None,
         count_of(usage.cache_write) if usage else None,
         measures.tokens_before,
+        tool if isinstance(tool, str) else "",
     )
 
 

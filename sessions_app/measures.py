@@ -1,7 +1,7 @@
 """The numbers of one entry that charts and rules need, so that they never load its text.
 
-Estimates are those of rule set openclaw-2026.5.28: characters / 4 (spec budgets 4.1) and the token
-pressure of the pre-prompt check (4.3). Entries that the context never holds measure 0
+Estimates are those of rule set openclaw-2026.5.28: characters / 4 (spec budgets 4.1), the token
+pressure of the pre-prompt check (4.3) and the characters of cache-TTL pruning (spec pruning 12.2). Entries that the context never holds measure 0
 (spec budgets 7.4, buildSessionContext).
 """
 
@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sessions_app.tokens import exact, message_tokens, pressure
+from sessions_app.tokens import exact, message_tokens, pressure, pruner_chars
 from sessions_app.tokens import javascript as js
 from sessions_app.transcript import Entry, JsonObject
 from sessions_app.usage import Usage, has_nonzero_usage, normalize_usage
 
 CALL_TYPES = frozenset({"toolCall", "toolUse", "functionCall"})
 EXCERPT_CHARS = 200
+_PRUNER = pruner_chars.OPENCLAW_2026_5_28
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,10 @@ class Measures:
 
     ``tokens`` of a compaction or a branch summary are those of its summary. ``thinking_tokens`` and
     ``call_tokens`` are parts of ``tokens``.
+
+    ``pruner_chars`` is what cache-TTL pruning counts, none where the runtime's pruning fails on the
+    message; ``view_chars`` is how long a soft trim finds a tool result, ``is_wide`` whether its texts
+    weigh more than their UTF-16 units.
     """
 
     tokens: int
@@ -35,6 +40,9 @@ class Measures:
     exact: int | None
     result_chars: int
     images: int
+    pruner_chars: int | None
+    view_chars: int
+    is_wide: bool
     usage: Usage | None
     tokens_before: int | None
     excerpt: str
@@ -48,6 +56,7 @@ def measure(entry: Entry, encoding: str | None = None) -> Measures:
     calls = sum(map(js.utf16_len, _call_texts(message)))
     before = entry.record.get("tokensBefore")
     texts = list(all_texts(message))
+    parts = _view_parts(message)
     return Measures(
         tokens=_tokens(message),
         thinking_tokens=message_tokens.tokens_of_chars(thinking),
@@ -56,6 +65,9 @@ def measure(entry: Entry, encoding: str | None = None) -> Measures:
         exact=sum(exact.count(t, encoding) for t in texts) if encoding else None,
         result_chars=_result_chars(message),
         images=message_tokens.image_count(message),
+        pruner_chars=_pruner_chars(message),
+        view_chars=pruner_chars.view_length(parts),
+        is_wide=any(_PRUNER.weight(part) != js.utf16_len(part) for part in parts),
         usage=raw_usage if has_nonzero_usage(raw_usage) else None,
         tokens_before=_count(before),
         excerpt=_excerpt(entry, texts),
@@ -138,6 +150,22 @@ def _result_chars(message: JsonObject) -> int:
     if message.get("role") != "toolResult":
         return 0
     return sum(map(js.utf16_len, texts_of(message, "text")))
+
+
+def _pruner_chars(message: JsonObject) -> int | None:
+    try:
+        return pruner_chars.pruner_message_chars(message, _PRUNER) if message else 0
+    except TypeError:
+        return None
+
+
+def _view_parts(message: JsonObject) -> list[str]:
+    if message.get("role") != "toolResult":
+        return []
+    try:
+        return pruner_chars.view_parts(message, _PRUNER)
+    except TypeError:
+        return []
 
 
 def _excerpt(entry: Entry, texts: list[str]) -> str:

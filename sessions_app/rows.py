@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sessions_app.columns import MARKS, Columns, columns_of_rows, count_of, kind_of
 from sessions_app.importers.marks import message_of, turn_mark
-from sessions_app.importers.openclaw import ReaderState, call_ids, name_of
-from sessions_app.measures import Measures
+from sessions_app.importers.openclaw import ReaderState, call_ids, migrate, name_of
+from sessions_app.measures import Measures, context_message
 from sessions_app.models import Entry as EntryRow
 from sessions_app.models import Window
 from sessions_app.payload import pack, record_of
-from sessions_app.transcript import Entry, Header
+from sessions_app.transcript import Entry, Header, JsonObject
 
 _COLUMN_FIELDS = (
     "type", "role", "mark", "parent_seq", "kept_seq", "at_ms", "tokens", "thinking_tokens", "call_tokens",
-    "pressure", "exact", "result_chars", "images", "usage_input", "usage_output", "usage_cache_read",
-    "usage_cache_write", "tokens_before",
+    "pressure", "exact", "result_chars", "images", "pruner_chars", "view_chars", "is_wide", "usage_input",
+    "usage_output", "usage_cache_read", "usage_cache_write", "tokens_before", "tool_name",
 )  # fmt: skip
 _MARK_NUMBERS = {mark: number for number, mark in enumerate(MARKS)}
 _LONGEST_BIGINT = 2**63 - 1
 _LONGEST_INT = 2**31 - 1
+_AT_A_TIME = 500
 
 
 def entry_row(window: Window, entry: Entry, measures: Measures) -> EntryRow:
@@ -51,6 +52,9 @@ def entry_row(window: Window, entry: Entry, measures: Measures) -> EntryRow:
         exact=measures.exact,
         result_chars=min(measures.result_chars, _LONGEST_INT),
         images=min(measures.images, 2**15 - 1),
+        pruner_chars=_bounded(measures.pruner_chars, _LONGEST_INT),
+        view_chars=min(measures.view_chars, _LONGEST_INT),
+        is_wide=measures.is_wide,
         usage_input=_bounded(count_of(usage.input), _LONGEST_BIGINT) if usage else None,
         usage_output=_bounded(count_of(usage.output), _LONGEST_BIGINT) if usage else None,
         usage_cache_read=_bounded(count_of(usage.cache_read), _LONGEST_BIGINT) if usage else None,
@@ -70,6 +74,16 @@ def columns_of_window(window: Window) -> Columns:
         (kind_of(kind, role), _MARK_NUMBERS[mark], *numbers)
         for kind, role, mark, *numbers in rows.iterator(chunk_size=5000)
     )
+
+
+def messages_of(window: Window, seqs: Iterable[int]) -> Iterator[tuple[int, JsonObject]]:
+    """The messages that these entries of a window add to the context, with their numbers."""
+    wanted = sorted(seqs)
+    for at in range(0, len(wanted), _AT_A_TIME):
+        found = EntryRow.objects.filter(window=window, seq__in=wanted[at : at + _AT_A_TIME])
+        for seq, kind, payload in found.values_list("seq", "type", "payload").iterator():
+            record = migrate(record_of(payload), window.version)
+            yield seq, context_message(kind, record)
 
 
 def reader_state(window: Window) -> ReaderState:

@@ -27,6 +27,10 @@ LEAST_GROWTH_TOKENS: Final = 20
 """Smaller steps say more about rounding than about density."""
 
 
+LONGEST_DIP: Final = 8
+"""Calls. After a longer one the context did become smaller, and its steps tell what entries weigh."""
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """``density``: billed tokens per estimated token, the median over the steps between calls.
@@ -59,6 +63,7 @@ def weigh(grown: Timeline) -> Weights:
     billed = np.flatnonzero((grown.billed_prompt != UNKNOWN) & is_own)
     if not len(billed):
         return Weights(tokens, Calibration(1, 1, 1, 0, 0, enough=False))
+    billed = billed[~_dips(grown, billed)]
     place = grown.place[billed]
     prompt = grown.billed_prompt[billed].astype(np.float64)
     start, end = place[:-1], place[1:]
@@ -80,6 +85,24 @@ def weigh(grown: Timeline) -> Weights:
         overhead = max(float(prompt[0]) - head, 0.0)
         weights[:first] *= min(float(prompt[0]) / max(head, 1.0), 1.0)
     return Weights(weights, replace(calibration, overhead=overhead))
+
+
+def _dips(grown: Timeline, billed: Ints) -> NDArray[np.bool_]:
+    """Which billed calls tell nothing: their prompt fell for a few calls and came back.
+
+    Pruning in view does that: its results are gone from one call and there again in the next.
+    """
+    prompt = grown.billed_prompt[billed]
+    cycle = np.searchsorted(grown.compactions.place, grown.place[billed])
+    # Prompts lifted by their cycle, so that one running maximum serves all cycles.
+    lifted = prompt + cycle * (int(prompt.max()) + 1)
+    is_low = lifted < np.maximum.accumulate(lifted)
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], is_low, [False]))))
+    dips = np.zeros(len(billed), np.bool_)
+    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        returns = end < len(billed) and cycle[end] == cycle[start]
+        dips[start:end] = returns and end - start <= LONGEST_DIP
+    return dips
 
 
 def _calibration(growth: Floats, estimated: Floats, is_step: Ints, calls: int) -> Calibration:

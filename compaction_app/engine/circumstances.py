@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 
+from compaction_app.engine.pruning.experimental import ExperimentalConstants
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RuleSet
 
 Path = Literal["chat", "agent", "local", "cli"]
@@ -25,7 +26,10 @@ PATH_TITLES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """``config`` is the rest of the user's ``openclaw.json``, as far as there is one."""
+    """``config`` is the rest of the user's ``openclaw.json``, as far as there is one.
+
+    ``constants`` are already in ``rules``: they are those that were tried in place of the version's.
+    """
 
     path: Path = "chat"
     provider: str = ""
@@ -33,3 +37,4 @@ class Circumstances:
     rules: RuleSet = DEFAULT_RULE_SET
     config: Mapping[str, Any] = field(default_factory=dict)
     owns_compaction: bool = False
+    constants: ExperimentalConstants = field(default_factory=ExperimentalConstants)

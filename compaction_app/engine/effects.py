@@ -12,7 +12,6 @@ from compaction_app.engine.reasons import sentence
 from compaction_app.engine.replay_events import SummarySizes
 from compaction_app.engine.summary_sizes import RESERVE_THAT_BOUNDS
 
-NOT_SIMULATED: Final = "Not simulated yet: the what-if sends every tool result unpruned."
 NO_EFFECT: Final = "No effect: "
 _IDLE_RESERVE: Final = (
     NO_EFFECT + "in safeguard mode the pre-prompt check reserves 16,384 whatever is set, and the "
@@ -43,7 +42,6 @@ def ineffective(policy: Policy, lines: Lines, summaries: SummarySizes) -> Mappin
         **_of_reserve(policy, lines, summaries),
         **_of_flush(lines),
         **_of_summaries(lines, summaries),
-        **dict.fromkeys(_PRUNING, NOT_SIMULATED),
     }
     check = lines.named("pre_prompt")
     if not check.active:
@@ -108,20 +106,7 @@ def _of_summaries(lines: Lines, summaries: SummarySizes) -> dict[str, str]:
     return reasons
 
 
-_PRUNING: Final = (
-    "contextPruning.mode",
-    "contextPruning.ttl",
-    "contextPruning.keepLastAssistants",
-    "contextPruning.softTrimRatio",
-    "contextPruning.hardClearRatio",
-    "contextPruning.minPrunableToolChars",
-    "contextPruning.softTrim.maxChars",
-    "contextPruning.softTrim.headChars",
-    "contextPruning.softTrim.tailChars",
-)
-
-
 def is_disabled(key: str, reasons: Mapping[str, str]) -> bool:
     """Whether the knob is locked: it has no effect wherever it stands."""
     reason = reasons.get(key, "")
-    return reason.startswith((NO_EFFECT, NOT_SIMULATED))
+    return reason.startswith(NO_EFFECT)

@@ -152,6 +152,20 @@ SENTENCES: Final[Mapping[str, str]] = {
     **_PRUNING,
     **_COMPOSITION,
     "recorded": "as the transcript says",
+    "off": "contextPruning.mode is off",
+    "provider_not_eligible": "the provider is not one whose prompt cache the runtime prunes for",
+    "cache_never_touched": "no mark yet: no attempt has ended, so the cache counts as never touched",
+    "no_ttl": "a ttl of 0 switches pruning off",
+    "ttl_not_elapsed": "the ttl had not elapsed since the cache was last touched",
+    "no_window": "no context window is known",
+    "too_few_answers": "fewer answers than keepLastAssistants, so everything is protected",
+    "malformed_message": "a malformed message makes the runtime’s pruning fail",
+    "below_soft_trim_ratio": "the context is below softTrimRatio",
+    "below_hard_clear_ratio": "only long results are trimmed, below hardClearRatio",
+    "too_little_to_clear": "only long results are trimmed, less than minPrunableToolChars could go",
+    "hard_clear_off": "only long results are trimmed, hardClear.enabled is false",
+    "cleared_enough": "the oldest results are cleared until the context is below hardClearRatio",
+    "cleared_all": "every old result is cleared",
 }
 
 

@@ -18,6 +18,8 @@ from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.lines import Lines, lines_of
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.replay_events import COMPACTIONS, Event, SummarySizes
+from compaction_app.engine.replay_prunable import Trimmed
+from compaction_app.engine.replay_pruned_calls import CallPruning, PrunedCalls
 from compaction_app.engine.replay_rows import ReplayRows
 from compaction_app.engine.replay_turns import TurnRules
 from compaction_app.engine.stripped import STRIPPED_MARKS
@@ -28,7 +30,11 @@ from sessions_app.timeline import Timeline
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums over a session, tokens billed or estimated as the curve is."""
+    """Sums over a session, tokens billed or estimated as the curve is.
+
+    ``pruned`` calls and the characters they lost are none where pruning is off, and for a recording:
+    it does not tell.
+    """
 
     calls: int
     flushes: int
@@ -37,6 +43,9 @@ class Totals:
     blocked: int
     tokens_sent: int
     peak: int
+    pruned: int | None = None
+    trimmed_chars: int | None = None
+    cleared_chars: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +61,21 @@ class Replay:
     calibration: Calibration
     summaries: SummarySizes
     stripped: dict[str, int]
+    pruning: PrunedCalls
 
 
 def replay(
-    grown: Timeline, policy: Policy, around: Circumstances, system_tokens: int | None = None
+    grown: Timeline,
+    policy: Policy,
+    around: Circumstances,
+    system_tokens: int | None = None,
+    trimmed: Trimmed | None = None,
 ) -> Replay:
     """Run the session again.
 
     ``system_tokens`` is the estimate of the system prompt where the session's report tells it; without
-    it the overhead that calibration found stands in.
+    it the overhead that calibration found stands in. ``trimmed`` weighs tool results whose text cache-TTL
+    pruning must read; without it their weight is estimated.
     """
     lines = lines_of(policy, around)
     weights = weigh(grown)
@@ -68,7 +83,10 @@ def replay(
     summaries = summary_sizes(grown, lines, policy)
     if system_tokens is None:
         system_tokens = round(weights.calibration.overhead)
-    run = TurnRules(rows, lines, around, policy, weights.calibration, summaries, system_tokens)
+    pruning = CallPruning(grown, rows, policy, around, lines, trimmed)
+    run = TurnRules(
+        rows, lines, around, policy, weights.calibration, summaries, system_tokens, pruning
+    )
     prompt = np.full(grown.calls, UNKNOWN, np.int64)
     last = max(grown.calls - 1, 0)
     for turn, (start, calls) in enumerate(_turns(grown, rows), 1):
@@ -77,6 +95,9 @@ def replay(
         if len(calls):
             prompt[calls] = run.send(grown.place[calls], int(calls[0]) + 1, grown.output[calls])
         run.end_turn()
+        if len(calls):
+            pruning.end_attempt(int(grown.place[calls[-1]]))
+    pruned = pruning.result()
     known = prompt != UNKNOWN
     output = np.where(grown.output == UNKNOWN, grown.columns.tokens[grown.place], grown.output)
     total = np.where(known, prompt + output, UNKNOWN)
@@ -85,14 +106,17 @@ def replay(
         prompt=prompt,
         total=total,
         events=tuple(run.events),
-        totals=totals_of(run.events, prompt[known], total[known], run.blocked),
+        totals=totals_of(run.events, prompt[known], total[known], run.blocked, pruned),
         calibration=weights.calibration,
         summaries=summaries,
         stripped=_stripped(grown),
+        pruning=pruned,
     )
 
 
-def totals_of(events: Sequence[Event], prompt: Ints, total: Ints, blocked: int) -> Totals:
+def totals_of(
+    events: Sequence[Event], prompt: Ints, total: Ints, blocked: int, pruned: PrunedCalls
+) -> Totals:
     compactions = [event for event in events if event.kind in COMPACTIONS]
     return Totals(
         calls=len(prompt),
@@ -102,6 +126,9 @@ def totals_of(events: Sequence[Event], prompt: Ints, total: Ints, blocked: int) 
         blocked=blocked,
         tokens_sent=int(prompt.sum()),
         peak=int(total.max()) if len(total) else 0,
+        pruned=pruned.calls if pruned.settings else None,
+        trimmed_chars=int(pruned.trimmed_chars.sum()) if pruned.settings else None,
+        cleared_chars=int(pruned.cleared_chars.sum()) if pruned.settings else None,
     )
 
 

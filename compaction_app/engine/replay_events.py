@@ -15,6 +15,7 @@ EventKind = Literal[
     "overflow_compaction",
     "truncate",
     "guard",
+    "prune",
 ]
 COMPACTIONS: Final = ("preflight_compaction", "threshold_compaction", "overflow_compaction")
 
@@ -24,7 +25,8 @@ class Event:
     """Something that fires. ``call`` counts from 1: the call before which, or with which, it happens.
 
     ``tokens_before`` is what was judged, ``tokens_after`` what the next call sends as far as it is
-    known then, both billed unless ``unit`` says otherwise.
+    known then, both billed unless ``unit`` says otherwise. A ``prune`` holds no decision: it is made
+    when asked for (``PrunedCalls.decision``).
     """
 
     kind: EventKind

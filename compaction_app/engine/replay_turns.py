@@ -7,7 +7,6 @@ a gate is asked only when its numbers say that it may fire.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +21,9 @@ from compaction_app.engine.lines import Lines
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.preflight import PreflightSituation, decide_preflight
 from compaction_app.engine.pruning.caps import live_max_chars
+from compaction_app.engine.replay_context import Context
 from compaction_app.engine.replay_events import Event, EventKind, SummarySizes
+from compaction_app.engine.replay_pruned_calls import CallPruning
 from compaction_app.engine.replay_rows import ReplayRows
 from compaction_app.engine.routing import TRANSCRIPT_SOURCE, route_estimate
 from sessions_app.columns import Ints
@@ -31,21 +32,6 @@ from sessions_app.tokens.pressure import MESSAGE_OVERHEAD, SAFETY_MARGIN
 from sessions_app.usage import Usage
 
 MAX_OVERFLOW_COMPACTIONS: Final = 3
-
-
-@dataclass(slots=True)
-class Context:
-    """The context as it stands: a summary and the rows from ``start`` on."""
-
-    start: int = 0
-    summary_tokens: int = 0
-    summary_weight: float = 0.0
-    compactions: int = 0
-    flushed_count: int | None = None
-    stored_total: int | None = None
-    last_prompt: int | None = None
-    last_output: int = 0
-    compacted_at: int | None = None
 
 
 class TurnRules:
@@ -60,11 +46,13 @@ class TurnRules:
         calibration: Calibration,
         summaries: SummarySizes,
         system_tokens: int,
+        pruning: CallPruning,
     ) -> None:
         self.events: list[Event] = []
         self.blocked = 0
         self._rows, self._lines, self._around, self._policy = rows, lines, around, policy
         self._calibration, self._summaries, self._system = calibration, summaries, system_tokens
+        self._pruning = pruning
         self._context = Context()
         self._turn = self._call = self._end = self._attempts = 0
         self._blocked_turn = self._called_turn = 0
@@ -78,11 +66,14 @@ class TurnRules:
         self._preflight(estimate)
         self._flush(estimate)
         self._check_prompt(start)
+        self._pruning.begin_attempt()
 
     def send(self, places: Ints, call: int, outputs: Ints) -> Ints:
         """The model calls of the turn, ``call`` being the first: their prompt tokens."""
-        prompts = self._prompts(places)
+        whole = self._prompts(places)
+        prompts = self._pruned(whole, places, call)
         if len(prompts) and prompts.max() > self._lines.window:
+            self._pruning.begin_attempt()
             return np.array(
                 [
                     self._send_one(place, call + number, output)
@@ -94,17 +85,27 @@ class TurnRules:
             )
         if len(prompts):
             self._call = call + len(prompts) - 1
+            self.events += self._pruning.events(whole, prompts, call - 1, self._turn)
             self._sent(int(places[-1]), int(prompts[-1]), int(outputs[-1]))
         return prompts
 
     def _send_one(self, place: int, call: int, output: int) -> int:
         """A call that may be too large for the window: then the run compacts and tries again."""
         self._call, self._end = call, place
-        prompt = self._prompt(place)
+        places = np.array([place])
+        prompt = int(self._pruned(self._prompts(places), places, call)[0])
         if self._around.path != "cli":
-            prompt = self._recover(prompt, place)
+            prompt = self._recover(prompt, places, call)
+        whole = self._prompts(places)
+        self.events += self._pruning.events(whole, np.array([prompt]), call - 1, self._turn)
         self._sent(place, prompt, output)
         return prompt
+
+    def _pruned(self, whole: Ints, places: Ints, call: int) -> Ints:
+        """The prompts without what cache-TTL pruning takes out of view."""
+        context = self._context
+        has_summary = context.compactions > 0
+        return self._pruning.send(whole, context.start, has_summary, places, call - 1)
 
     def _sent(self, place: int, prompt: int, output: int) -> None:
         self._called_turn = self._turn
@@ -113,7 +114,7 @@ class TurnRules:
         context.last_output = max(output, 0) or int(self._rows.tokens[place])
         self._end = place + 1
 
-    def _recover(self, prompt: int, place: int) -> int:
+    def _recover(self, prompt: int, places: Ints, call: int) -> int:
         """The provider refuses what is larger than the window: compact and send again."""
         window = self._lines.window
         while prompt > window:
@@ -122,7 +123,7 @@ class TurnRules:
             if not self._overflow_compaction(prompt, window, "billed prompt tokens", decision):
                 self._block(prompt)
                 break
-            prompt = self._prompt(place)
+            prompt = int(self._pruned(self._prompts(places), places, call)[0])
         return prompt
 
     def end_turn(self) -> None:
@@ -143,7 +144,7 @@ class TurnRules:
         if not line.active or rules is None or total is None or total < line.tokens:
             return
         situation = PreflightSituation(
-            entry=self._entry(),
+            entry=context.entry(),
             window=self._lines.flush_window.tokens or 0,
             reserve_floor=self._lines.floor,
             soft_threshold=self._lines.soft,
@@ -167,7 +168,7 @@ class TurnRules:
             return
         situation = FlushSituation(
             plan=FlushPlan(plan, "", "", ""),
-            entry=self._entry(),
+            entry=context.entry(),
             window=self._lines.flush_window.tokens or 0,
             prompt_estimate=estimate or None,
         )
@@ -178,6 +179,7 @@ class TurnRules:
             self._add("flush", projected, None, line.tokens, line.unit, decision)
             context.flushed_count = context.compactions
             context.stored_total = snapshot
+            self._pruning.attempt_without_call(self._end)
 
     def _check_prompt(self, start: int) -> None:
         """The pre-prompt check with its routes; where nothing helps the turn is blocked."""
@@ -196,6 +198,7 @@ class TurnRules:
             rule_set = self._around.rules.id
             route = route_estimate(rules, rule_set, estimate, TRANSCRIPT_SOURCE, reducible, budget)
             self._add("guard", estimate, None, line.tokens, line.unit, route.decision)
+            self._pruning.attempt_without_call(start)
             if route.route == "truncate_tool_results_only" and not truncated:
                 truncated = True
                 if self._rows.cut_results(base, start, self._cap, self._least_chars, newest):
@@ -231,6 +234,7 @@ class TurnRules:
         context.compacted_at = self._end
         kept = rows.cut(context.start, self._end, self._lines.settings.keep_recent_tokens)
         flushed = context.flushed_count == context.compactions
+        self._pruning.compacted()
         context.start = kept
         context.summary_tokens = self._summaries.size(context.compactions)
         context.summary_weight = context.summary_tokens * self._calibration.density
@@ -241,9 +245,7 @@ class TurnRules:
         return True
 
     def _prompt(self, place: int) -> int:
-        context = self._context
-        weight = self._rows.weight(context.start, place)
-        return round(self._calibration.overhead + context.summary_weight + weight)
+        return int(self._prompts(np.array([place]))[0])
 
     def _prompts(self, places: Ints) -> Ints:
         context, sums = self._context, self._rows.weight_sums
@@ -262,16 +264,6 @@ class TurnRules:
         system = MESSAGE_OVERHEAD + self._system if self._system else 0
         weight = self._rows.pressure(context.start, end) + summary + system
         return int(js.ceil(weight * SAFETY_MARGIN))
-
-    def _entry(self) -> dict[str, Any]:
-        """The session's entry in the store, as the gates read it."""
-        context = self._context
-        return {
-            "totalTokens": context.stored_total,
-            "totalTokensFresh": True,
-            "compactionCount": context.compactions,
-            "memoryFlushCompactionCount": context.flushed_count,
-        }
 
     def _decision(self, rule: str, outcome: str, reason: str, step: Step) -> Decision:
         return Decision(rule, True, outcome, reason, self._around.rules.id, {}, (step,))

@@ -17,6 +17,7 @@ IMAGE_CHARS: Final = 8000
 OTHER_MESSAGE_CHARS: Final = 256
 UNSERIALISABLE_ARGUMENTS_CHARS: Final = 128
 UNSERIALISABLE_TEXT: Final = "[malformed text block]"
+IMAGE_MARKER: Final = "[image removed during context pruning]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,25 @@ def text_of_block(block: Mapping[str, Any], rules: PrunerCharRules) -> str | Non
         return js.json_text(block)
     except js.NoJson:
         return UNSERIALISABLE_TEXT
+
+
+def view_parts(message: Mapping[str, Any], rules: PrunerCharRules) -> list[str]:
+    """What a soft trim makes of a tool result: its texts, and a marker for each image.
+
+    Raises:
+        TypeError: as ``pruner_message_chars``.
+    """
+    blocks = list(blocks_of(message, "message.content", rules))
+    parts = (
+        IMAGE_MARKER if block.get("type") == "image" else text_of_block(block, rules)
+        for block in blocks
+    )
+    return [part for part in parts if part is not None]
+
+
+def view_length(parts: Sequence[str]) -> int:
+    """UTF-16 units of the parts joined by newlines: what a soft trim measures."""
+    return sum(map(js.utf16_len, parts)) + max(0, len(parts) - 1)
 
 
 def _block(block: Mapping[str, Any], rules: PrunerCharRules) -> int:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compaction_app.engine.circumstances import PATHS, Circumstances
-from compaction_app.engine.effects import NO_EFFECT, NOT_SIMULATED, ineffective, is_disabled
+from compaction_app.engine.effects import NO_EFFECT, ineffective, is_disabled
 from compaction_app.engine.policy import BY_KEY, SETTINGS, Policy, with_changes
 from compaction_app.engine.replay import Replay, replay
 from compaction_app.engine.rule_sets import RULE_SETS
@@ -18,9 +18,8 @@ from sessions_app.timeline import Timeline
 from tests.engine.builders import Script, chat
 from tests.engine.policies import policies, values
 
-KNOBS = [s for s in SETTINGS if s.has_slider] + [
-    BY_KEY[key]
-    for key in ("compaction.memoryFlush.enabled", "compaction.mode", "contextPruning.mode")
+KNOBS = [s for s in SETTINGS if s.has_slider and s.group != "Pruning"] + [
+    BY_KEY[key] for key in ("compaction.memoryFlush.enabled", "compaction.mode")
 ]
 PLAIN = chat(40).grown()
 WITH_RESULTS = (
@@ -145,13 +144,6 @@ def test_in_safeguard_mode_the_reserve_is_idle_unless_it_bounds_summaries() -> N
 def test_recorded_summaries_leave_max_tokens_without_effect() -> None:
     assert is_disabled("maxTokens", reasons(SMALL, Circumstances(), COMPACTED))
     assert "maxTokens" not in reasons(SMALL, Circumstances())
-
-
-def test_pruning_is_not_simulated_yet_and_says_so() -> None:
-    found = reasons(SMALL, Circumstances())
-    for setting in SETTINGS:
-        if setting.group == "Pruning" and setting.has_slider:
-            assert found[setting.key] == NOT_SIMULATED
 
 
 def test_a_command_line_backend_leaves_every_line_idle() -> None:

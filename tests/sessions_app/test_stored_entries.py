@@ -71,4 +71,4 @@ def test_columns_of_stored_and_of_read_entries_are_equal(alice: Person) -> None:
     found = columns_of_window(session.windows.get())
     for column in fields(expected):
         left, right = getattr(found, column.name), getattr(expected, column.name)
-        assert left.tolist() == right.tolist(), column.name
+        assert list(left) == list(right), column.name

@@ -11,7 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from compaction_app.engine.decision import Decision, Scalar, Step
+from compaction_app.engine.decision import Decision, Scalar
+from compaction_app.engine.pruning.cache_ttl_decision import (
+    HARD_CLEAR,
+    SOFT_TRIM,
+    PassFigures,
+    idle_decision,
+    pass_decision,
+)
 from compaction_app.engine.pruning.cache_ttl_settings import CacheTtlSettings
 from compaction_app.engine.pruning.cache_ttl_trim import soft_trimmed, with_one_text
 from compaction_app.engine.pruning.change import Change, change
@@ -34,9 +41,6 @@ from sessions_app.tokens.pruner_chars import (
 if TYPE_CHECKING:
     from compaction_app.engine.rule_sets import RuleSet
 
-CACHE_TTL: Final = "cache_ttl_pruning"
-SOFT_TRIM: Final = "soft_trim"
-HARD_CLEAR: Final = "hard_clear"
 CHARS_PER_TOKEN: Final = 4
 
 
@@ -113,7 +117,7 @@ def prune_call(
     waiting = _why_wait(settings, now_ms, touched_at_ms, eligible)
     inputs: dict[str, Scalar] = {"lastCacheTouchAt": touched_at_ms, "now": now_ms}
     if settings is None or waiting is not None:
-        decision = _idle(waiting or "off", rules.id, inputs)
+        decision = idle_decision(waiting or "off", rules.id, inputs)
         return PrunedContext(messages, (), decision, touched_at_ms)
     try:
         pruned = prune_context(
@@ -125,7 +129,7 @@ def prune_call(
             drop_thinking_blocks=drop_thinking_blocks,
         )
     except TypeError:
-        decision = _idle("malformed_message", rules.id, inputs)
+        decision = idle_decision("malformed_message", rules.id, inputs)
         return PrunedContext(messages, (), decision, touched_at_ms)
     touched = touched_at_ms if pruned.messages is messages else now_ms
     return PrunedContext(pruned.messages, pruned.changes, pruned.decision, touched)
@@ -167,11 +171,11 @@ def prune_context(
     own = js.is_finite(window_tokens) and window_tokens > 0
     window = window_tokens if own else model_window_tokens
     if not js.is_number(window) or not window > 0:
-        return PrunedContext(messages, (), _idle("no_window", rules.id, {}))
+        return PrunedContext(messages, (), idle_decision("no_window", rules.id, {}))
     cutoff = assistant_cutoff(messages, settings.keep_last_assistants)
     if cutoff is None:
         inputs: dict[str, Scalar] = {"keepLastAssistants": settings.keep_last_assistants}
-        return PrunedContext(messages, (), _idle("too_few_answers", rules.id, inputs))
+        return PrunedContext(messages, (), idle_decision("too_few_answers", rules.id, inputs))
     pruner = rules.pruning.cache_ttl
     estimated = messages
     if drop_thinking_blocks and pruner.estimates_without_thinking:
@@ -187,7 +191,7 @@ def prune_context(
         if pruning.new
         else messages
     )
-    decision = _decision(pruning, total, cutoff, reason, rules.id)
+    decision = pass_decision(pruning.figures(total, cutoff), settings, reason, rules.id)
     return PrunedContext(sent, tuple(pruning.changes), decision)
 
 
@@ -227,6 +231,18 @@ class _Pruning:
             return "too_little_to_clear"
         return self._hard_clear(eligible)
 
+    def figures(self, before: int, cutoff: int) -> PassFigures:
+        rules = [made.rule for made in self.changes]
+        return PassFigures(
+            window_chars=self.window_chars,
+            chars=before,
+            chars_after=self.total,
+            prunable_chars=self.prunable_chars,
+            protected_from=cutoff,
+            trimmed=rules.count(SOFT_TRIM),
+            cleared=rules.count(HARD_CLEAR),
+        )
+
     def _soft_trim(self, cutoff: int) -> list[int]:
         is_prunable = prunable_tools(self.settings.tools)
         first_user = next(
@@ -259,42 +275,3 @@ class _Pruning:
         self.sizes[position] = size
         self.new[position] = new
         self.changes.append(change(position, rule, old, new, "old_tool_result"))
-
-
-def _idle(reason: str, rule_set: str, inputs: Mapping[str, Scalar]) -> Decision:
-    return Decision(
-        rule=CACHE_TTL,
-        fired=False,
-        outcome="unchanged",
-        reason=reason,
-        rule_set=rule_set,
-        inputs=inputs,
-    )
-
-
-def _decision(pruning: _Pruning, total: int, cutoff: int, reason: str, rule_set: str) -> Decision:
-    rules = [made.rule for made in pruning.changes]
-    outcome = HARD_CLEAR if HARD_CLEAR in rules else SOFT_TRIM if rules else "unchanged"
-    settings = pruning.settings
-    return Decision(
-        rule=CACHE_TTL,
-        fired=bool(rules),
-        outcome=outcome,
-        reason=reason,
-        rule_set=rule_set,
-        inputs={
-            "softTrimRatio": settings.soft_trim_ratio,
-            "hardClearRatio": settings.hard_clear_ratio,
-            "minPrunableToolChars": settings.min_prunable_tool_chars,
-            "protectedFrom": cutoff,
-            "softTrimmed": rules.count(SOFT_TRIM),
-            "hardCleared": rules.count(HARD_CLEAR),
-        },
-        steps=(
-            Step("windowChars", "contextWindow * 4", pruning.window_chars, "chars"),
-            Step("contextChars", "sum of estimates", total, "chars"),
-            Step("ratio", "contextChars / windowChars", total / pruning.window_chars, "ratio"),
-            Step("prunableChars", "old tool results", pruning.prunable_chars, "chars"),
-            Step("ratioAfter", "after pruning", pruning.ratio, "ratio"),
-        ),
-    )

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from compaction_app.engine.pruning.cache_ttl_settings import SoftTrim
 from sessions_app.tokens import javascript as js
-from sessions_app.tokens.pruner_chars import PrunerCharRules, blocks_of, text_of_block
+from sessions_app.tokens.message_tokens import image_count
+from sessions_app.tokens.pruner_chars import PrunerCharRules, view_length, view_parts
 
-IMAGE_MARKER: Final = "[image removed during context pruning]"
 JOINT: Final = "\n...\n"
 
 
@@ -26,23 +26,21 @@ def soft_trimmed(
     Raises:
         TypeError: as ``pruner_message_chars``.
     """
-    blocks = list(blocks_of(message, "message.content", rules))
-    has_image = any(block.get("type") == "image" for block in blocks)
-    parts = [part for block in blocks if (part := _part(block, rules)) is not None]
-    length = sum(map(js.utf16_len, parts)) + max(0, len(parts) - 1)
+    parts = view_parts(message, rules)
+    length = view_length(parts)
     head, tail = max(0, settings.head_chars), max(0, settings.tail_chars)
     if length <= settings.max_chars or head + tail >= length:
-        return with_one_text(message, "\n".join(parts)) if has_image else None
+        return with_one_text(message, "\n".join(parts)) if image_count(message) else None
     kept = f"{head_of(parts, head)}{JOINT}{tail_of(parts, tail)}"
-    note = (
+    return with_one_text(message, kept + trim_note(head, tail, length))
+
+
+def trim_note(head: int, tail: int, length: int) -> str:
+    """What a shortened result ends with."""
+    return (
         f"\n\n[Tool result trimmed: kept first {head} chars and last {tail} chars"
         f" of {length} chars.]"
     )
-    return with_one_text(message, kept + note)
-
-
-def _part(block: Mapping[str, Any], rules: PrunerCharRules) -> str | None:
-    return IMAGE_MARKER if block.get("type") == "image" else text_of_block(block, rules)
 
 
 def head_of(parts: Sequence[str], chars: float) -> str:
