@@ -17,12 +17,15 @@ Entry = Mapping[str, Any]
 
 
 def keep_sound_entries(values: Iterable[Json]) -> dict[str, Entry]:
-    """The sound entries by id, in file order, with their links mended; of a repeated id the first."""
+    """The sound entries by id, in file order, with their links mended; of a repeated id the first.
+
+    A header is no entry, so what names it as parent names nothing that ever was one.
+    """
     repair = _Repair()
     for value in values:
         if is_sound_entry(value):
             repair.take(value)
-        elif isinstance(value, dict):
+        elif isinstance(value, dict) and value.get("type") != "session":
             repair.reject(value)
     return repair.accepted
 

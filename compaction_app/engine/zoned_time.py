@@ -6,9 +6,11 @@ depends on the machine.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from sessions_app.tokens import javascript as js
 
@@ -81,7 +83,14 @@ def _local(epoch_ms: int | float, zone: str) -> datetime:
 
 
 def _zone(name: str) -> ZoneInfo | None:
+    """The zone of a name, whose case does not matter."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        return None
+        proper = _proper_names().get(js.ascii_lower(name))
+        return ZoneInfo(proper) if proper and proper != name else None
+
+
+@lru_cache(maxsize=1)
+def _proper_names() -> Mapping[str, str]:
+    return {name.lower(): name for name in available_timezones()}

@@ -149,7 +149,11 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 
 def is_finite(value: object) -> TypeGuard[int | float]:
-    return is_number(value) and math.isfinite(value)
+    """A number that a double holds; larger integers are infinite there."""
+    try:
+        return is_number(value) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def floor(value: float) -> int | float:

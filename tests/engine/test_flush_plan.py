@@ -87,6 +87,12 @@ def test_zones_fall_back_to_the_host_and_then_to_utc() -> None:
     assert user_zone("../../etc/passwd") == "UTC"
 
 
+def test_the_case_of_a_zone_does_not_matter_and_it_is_written_as_configured() -> None:
+    assert user_zone(" america/new_york ") == "america/new_york"
+    late_evening = 1_767_225_600_000  # 2026-01-01 00:00 UTC
+    assert date_stamp(late_evening, "america/new_york") == "2025-12-31"
+
+
 def test_days_around_a_change_of_clocks() -> None:
     assert date_stamp(1_743_296_400_000, "America/New_York") == "2025-03-29"
     assert date_stamp(1_743_296_400_000, "Europe/London") == "2025-03-30"

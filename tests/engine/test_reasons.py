@@ -15,14 +15,15 @@ CODE = re.compile("[a-z][a-z0-9]*(_[a-z0-9]+)+")
 
 
 def texts(node: ast.AST) -> Iterator[str]:
-    """The texts a value may be: of a dict the values, of a choice its branches."""
+    """The texts a value may be: of a dict the values, of a choice its branches, of a type its texts."""
     if isinstance(node, ast.Dict):
         for value in node.values:
             yield from texts(value)
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     elif isinstance(node, ast.Subscript):
-        yield from texts(node.value)
+        is_type = ast.unparse(node.value) == "Literal"
+        yield from texts(node.slice if is_type else node.value)
     elif not isinstance(node, ast.Compare | ast.Attribute):
         for child in ast.iter_child_nodes(node):
             yield from texts(child)

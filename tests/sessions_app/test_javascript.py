@@ -192,3 +192,7 @@ def test_code_unit_order_differs_from_code_point_order() -> None:
 def test_only_ascii_letters_lose_their_case() -> None:
     assert js.ascii_lower("ABC xyz 0-9_") == "abc xyz 0-9_"
     assert js.ascii_lower("HTTP \u212a \u0130 \u00c4") == "http \u212a \u0130 \u00c4"
+
+
+def test_an_integer_beyond_a_double_is_not_finite() -> None:
+    assert js.is_finite(10**308) and not js.is_finite(10**400)

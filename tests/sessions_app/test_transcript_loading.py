@@ -119,6 +119,11 @@ def test_entries_below_a_rejected_one_hang_from_its_nearest_accepted_ancestor() 
     assert ids(loaded) == ["a", "c"]
 
 
+def test_a_header_as_parent_is_left_as_it_is() -> None:
+    loaded = load_strict([HEADER, user("a", HEADER["id"])])
+    assert loaded.entries[0]["parentId"] == HEADER["id"] and ids(loaded) == ["a"]
+
+
 def test_a_label_is_kept_only_when_its_target_was() -> None:
     label = entry("l", "a", "label", targetId="zz")
     assert ids(load_strict([HEADER, user("a", None), label, user("b", "l")])) == ["a", "b"]
