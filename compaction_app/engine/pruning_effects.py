@@ -29,9 +29,12 @@ def pruning_notes(policy: Policy, around: Circumstances) -> dict[str, str]:
     """For each setting of cache-TTL pruning that changes nothing in a what-if, by key: why."""
     if policy.pruning_mode != CACHE_TTL_MODE:
         return _idle("contextPruning.mode is off", but_for=(MODE,))
-    outer = _why_no_pruning(around)
-    if outer:
-        return _idle(outer)
+    if around.path == "cli":
+        return _idle(sentence("cli_backend"))
+    if not run_eligibility(around).fired:
+        provider = f"provider {around.provider}" if around.provider else "an unknown provider"
+        short = _idle(f"{provider} is not eligible", but_for=(MODE,))
+        return short | {MODE: f"No effect: {ineligible(around)}."}
     ttl_ms = _ttl_ms(policy, around)
     if ttl_ms is not None and ttl_ms <= 0:
         notes = _idle("a ttl of 0 switches pruning off", but_for=(TTL,))
@@ -52,14 +55,6 @@ def constant_notes(policy: Policy, around: Circumstances, images: int) -> dict[s
 
 def _idle(why: str, but_for: tuple[str, ...] = ()) -> dict[str, str]:
     return {key: f"No effect: {why}." for key in _KEYS if key not in but_for}
-
-
-def _why_no_pruning(around: Circumstances) -> str:
-    if around.path == "cli":
-        return sentence("cli_backend")
-    if not run_eligibility(around).fired:
-        return ineligible(around)
-    return ""
 
 
 def ineligible(around: Circumstances) -> str:

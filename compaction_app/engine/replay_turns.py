@@ -74,15 +74,9 @@ class TurnRules:
         prompts = self._pruned(whole, places, call)
         if len(prompts) and prompts.max() > self._lines.window:
             self._pruning.begin_attempt()
-            return np.array(
-                [
-                    self._send_one(place, call + number, output)
-                    for number, (place, output) in enumerate(
-                        zip(places.tolist(), outputs.tolist(), strict=True)
-                    )
-                ],
-                np.int64,
-            )
+            numbers = range(call, call + len(places))
+            calls = zip(places.tolist(), numbers, outputs.tolist(), strict=True)
+            return np.array([self._send_one(*each) for each in calls], np.int64)
         if len(prompts):
             self._call = call + len(prompts) - 1
             self.events += self._pruning.events(whole, prompts, call - 1, self._turn)

@@ -116,7 +116,8 @@ def test_with_the_mode_off_only_the_mode_is_free() -> None:
 def test_a_provider_that_is_not_eligible_is_named() -> None:
     notes = pruning_notes(ON, Circumstances(provider="openai", model="gpt"))
     assert set(notes) == set(KEYS)
-    assert "provider openai with model gpt" in notes["contextPruning.softTrimRatio"]
+    assert "provider openai with model gpt is not one" in notes["contextPruning.mode"]
+    assert notes["contextPruning.ttl"] == "No effect: provider openai is not eligible."
     assert "the provider is unknown" in pruning_notes(ON, Circumstances())["contextPruning.mode"]
 
 
