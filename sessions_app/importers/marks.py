@@ -7,7 +7,6 @@ rewrite appended again shows in its content, which stays the same under a new id
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 
 import orjson
 
@@ -27,7 +26,7 @@ def type_of(record: JsonObject) -> str:
 def message_of(record: JsonObject) -> JsonObject:
     """The message of a message entry, else an empty one."""
     message = record.get("message") if record.get("type") == "message" else None
-    return message if isinstance(message, Mapping) else {}
+    return message if isinstance(message, dict) else {}
 
 
 def turn_mark(message: JsonObject) -> Mark:
@@ -74,6 +73,6 @@ def first_text(message: JsonObject) -> str:
     if isinstance(content, str):
         return content
     for block in content if isinstance(content, list) else ():
-        if isinstance(block, Mapping) and isinstance(block.get("text"), str):
+        if isinstance(block, dict) and isinstance(block.get("text"), str):
             return str(block["text"])
     return ""

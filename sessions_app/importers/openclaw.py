@@ -61,7 +61,7 @@ def looks_like(record: Mapping[str, Any]) -> bool:
     if kind == "message":
         message = record.get("message")
         return (
-            isinstance(message, Mapping)
+            isinstance(message, dict)
             and isinstance(message.get("role"), str)
             and not {"sessionId", "uuid"} & record.keys()
         )
@@ -268,7 +268,7 @@ def name_of(identity: str) -> str:
 def migrate(record: dict[str, Any], version: int) -> JsonObject:
     """A record of an older version as version 3 spells it; newer ones are returned as they are."""
     message = record.get("message")
-    if version < 3 and isinstance(message, Mapping) and message.get("role") == "hookMessage":
+    if version < 3 and isinstance(message, dict) and message.get("role") == "hookMessage":
         return {**record, "message": {**message, "role": "custom"}}
     return record
 
@@ -277,7 +277,7 @@ def call_ids(message: JsonObject) -> Iterator[str]:
     """The ids of the tool calls in an assistant message."""
     content = message.get("content")
     for block in content if isinstance(content, list) else ():
-        if isinstance(block, Mapping) and block.get("type") in (
+        if isinstance(block, dict) and block.get("type") in (
             "toolCall",
             "toolUse",
             "functionCall",
