@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from compaction_app.engine.decision import Decision, Scalar
 from compaction_app.engine.replay import Replay, Totals
 from compaction_app.engine.replay_events import COMPACTIONS
 from compaction_app.engine.stripped import stripped_rows
@@ -36,6 +37,17 @@ class Happening:
     flushed_before: bool | None
     value: int
     note: str = ""
+    decision: Decision | None = None
+
+    @property
+    def arithmetic(self) -> str:
+        """The decision's steps, one line each; "" for what was only recorded."""
+        steps = self.decision.steps if self.decision else ()
+        return "\n".join(f"{step.formula or step.name} = {_figure(step.value)}" for step in steps)
+
+    @property
+    def is_estimated(self) -> bool:
+        return self.unit.startswith("estimated")
 
     @property
     def title(self) -> str:
@@ -46,6 +58,10 @@ class Happening:
     @property
     def is_compaction(self) -> bool:
         return self.kind in COMPACTIONS or self.kind == "compaction"
+
+
+def _figure(value: Scalar) -> str:
+    return f"{value:,}" if isinstance(value, int | float) else str(value)
 
 
 def recorded_happenings(grown: Timeline) -> list[Happening]:
@@ -70,6 +86,7 @@ def simulated_happenings(grown: Timeline, done: Replay) -> list[Happening]:
             unit=event.unit,
             flushed_before=event.flushed_before,
             value=_height(event.tokens_before, event.unit, done, event.call),
+            decision=event.decision,
         )
         for event in done.events
         if event.kind != "prune"
