@@ -168,7 +168,7 @@ def duration(ms: int) -> str:
 
 
 def folded_prunes(done: Replay) -> list[Happening]:
-    """One row for each run of pruned calls that nothing else interrupts."""
+    """One row for each run of pruned calls that nothing else interrupts, with its first decision."""
     runs: list[list[int]] = []
     interrupted = True
     for event in done.events:
@@ -195,6 +195,7 @@ def folded_prunes(done: Replay) -> list[Happening]:
             flushed_before=None,
             value=int(done.total[run[0] - 1]),
             note=_note(run, done.pruning),
+            decision=done.pruning.decision(run[0] - 1),
         )
         for run in runs
     ]

@@ -135,6 +135,7 @@ def test_pruned_calls_have_markers_that_lead_to_their_row(viewer: Client, sessio
     marks = [a for a in page.named("a") if a.get("class") == "mark simulated prune"]
     assert len(marks) == 4
     assert {mark["href"].removeprefix("#") for mark in marks} <= page.ids()
+    assert "contextWindow * 4 = 256,000" in words(viewer, session, **CACHE_TTL)
     assert "at 4 calls up to call 11: 19,140 characters soft-trimmed" in words(
         viewer, session, **CACHE_TTL
     )
