@@ -89,7 +89,8 @@ class _Writer:
             return any(line.removesuffix(READ) in other for other in self.chosen[kind])
         if kind == "todos" and self.latest and line in self.latest:
             return True
-        return key_of(line) in self.said
+        # What must be kept to is looked for in its own section, also where the last ask says it.
+        return kind != "constraints" and key_of(line) in self.said
 
     def _candidates(self, kind: Kind, found: Findings) -> deque[str]:
         lines = found.newest_first(kind)
