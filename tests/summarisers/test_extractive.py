@@ -17,6 +17,7 @@ from compaction_app.engine.compaction.message_text import latest_user_ask, reada
 from compaction_app.engine.compaction.quality import REQUIRED_SECTIONS, check_quality
 from compaction_app.engine.compaction.safeguard_source import with_previous_summary
 from compaction_app.summarisers.extractive import Extractive, extractive_summary
+from sessions_app.importers.marks import FLUSH_USER_TEXT
 from sessions_app.tokens import javascript as js
 from tests.engine.compaction.driving import assistant, result, user
 from tests.summarisers.conversations import (
@@ -176,6 +177,12 @@ def test_a_model_s_summary_with_other_headings_is_carried_on_as_well() -> None:
     assert "/a" not in str(found)
 
 
+def test_the_identifiers_of_a_summary_without_a_list_of_them_are_carried_on() -> None:
+    earlier = "## Goal\n- ship 9f8e7d6c5b4a to db.acme.io:5432\n\n## Progress\n### Done\n- it"
+    summary = extractive_summary(plain([user("go on")], previous_summary=earlier))
+    assert sections(summary)["### Exact identifiers"] == ["9f8e7d6c5b4a", "db.acme.io:5432"]
+
+
 def test_turns_that_were_kept_word_for_word_are_not_lost_by_the_next_summary() -> None:
     earlier = (
         f"{extractive_summary(structured(BILLING[:2]))}\n\n## Recent turns preserved verbatim\n"
@@ -190,6 +197,34 @@ def test_turns_that_were_kept_word_for_word_are_not_lost_by_the_next_summary() -
 def test_a_call_without_messages_has_its_headings_all_the_same() -> None:
     found = sections(extractive_summary(structured([])))
     assert list(found.values()) == [["None."]] * 4 + [["None captured."]]
+
+
+def test_a_list_belongs_to_the_line_above_it() -> None:
+    messages = [
+        user("Please build it.\n\nNever do these:\n- push to main\n1. drop tables\nThanks!")
+    ]
+    found = sections(extractive_summary(structured(messages)))
+    assert found["## Constraints/Rules"] == [
+        "Never do these: drop tables", "Never do these: push to main",
+    ]  # fmt: skip
+    plan = [
+        user("plan"),
+        assistant("Next steps:\n- [x] parser\n- [ ] writer\n- tests\nDone so far."),
+    ]
+    found = sections(extractive_summary(structured(plan)))
+    assert found["## Open TODOs"] == ["tests", "writer"]
+
+
+def test_the_prompt_of_a_memory_flush_is_no_ask() -> None:
+    messages = [user("count"), assistant("nine"), user(FLUSH_USER_TEXT), assistant("NO_REPLY")]
+    found = sections(extractive_summary(structured([*messages, user("thanks a lot")])))
+    assert found["## Pending user asks"] == ["thanks a lot"]
+    assert found["## Decisions"] == ["count → nine"]
+
+
+def test_a_curled_apostrophe_is_an_apostrophe() -> None:
+    found = sections(extractive_summary(structured([user("Don’t touch the cache, ok?")])))
+    assert found["## Constraints/Rules"] == ["Don’t touch the cache, ok?"]
 
 
 def test_code_and_heartbeats_are_not_quoted() -> None:

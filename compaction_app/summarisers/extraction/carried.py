@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
+from compaction_app.engine.compaction.identifiers import identifiers_in_their_words
 from compaction_app.engine.compaction.turns_section import PRESERVED_HEADING
 from compaction_app.summarisers.extraction.cues import Kind, kind_of_sentence
 from compaction_app.summarisers.extraction.findings import Findings
-from compaction_app.summarisers.extraction.sentences import clipped, lines
+from compaction_app.summarisers.extraction.sentences import Sentence, clipped, lines
 
 FAILED = "Failed: "
 NOTHING = ("None.", "None captured.", "No prior history.")
@@ -41,12 +43,11 @@ def summary_in_message(text: str) -> str | None:
 
 def carry_on(summary: str, found: Findings) -> None:
     """Add what a summary says; it is older than whatever is added later."""
-    identifiers = [
-        match["text"] for part in _IDENTIFIERS.finditer(summary) for match in _items(part["lines"])
-    ]
-    found.identifiers.insert(0, identifiers[:MAX_IDENTIFIERS])
     text = _TURNS.sub("", _IDENTIFIERS.sub("", _APPENDED.sub("", summary)))
-    for line in reversed(list(lines(text))):
+    said = list(lines(text))
+    identifiers = list(_listed_identifiers(summary)) or list(_named_identifiers(said))
+    found.identifiers.insert(0, identifiers[:MAX_IDENTIFIERS])
+    for line in reversed(said):
         words = clipped(line.text, MAX_ITEM)
         if words and words not in NOTHING:
             kind, quote = _kind(words, line.kind)
@@ -56,8 +57,16 @@ def carry_on(summary: str, found: Findings) -> None:
             _add_spoken(line.text, found)
 
 
-def _items(text: str) -> list[re.Match[str]]:
-    return [match for match in _ITEM.finditer(text) if match["text"] not in NOTHING]
+def _listed_identifiers(summary: str) -> Iterator[str]:
+    for part in _IDENTIFIERS.finditer(summary):
+        items = (match["text"] for match in _ITEM.finditer(part["lines"]))
+        yield from (item for item in items if item not in NOTHING)
+
+
+def _named_identifiers(said: Sequence[Sentence]) -> Iterator[str]:
+    """Those in the sentences of a summary that has no section for them."""
+    for line in said:
+        yield from identifiers_in_their_words(line.text).values()
 
 
 def _add_spoken(line: str, found: Findings) -> None:

@@ -54,7 +54,7 @@ _DECISION = (
 _TASK = (
     r"\b(?:todo|fixme|to[- ]do|next steps?|remaining|still (?:need|have|open|missing)|not yet|pending|"
     r"follow[- ]?up|needs? to|have to|will need|later|remember to|don't forget|open questions?|"
-    r"waiting for|blocked|unresolved|outstanding|backlog|in progress|\d+\s?/\s?\d+|"
+    r"waiting for|blocked|unresolved|outstanding|backlog|in progress|(?<![/.])\d{1,4}/\d{1,4}(?![/.\d])|"
     r"pendiente|falta|queda por|próximo paso|más tarde|"
     r"pendente|falta|próximo passo|mais tarde|"
     r"à faire|reste à|prochaine étape|en attente|plus tard|"
@@ -114,11 +114,12 @@ def kind_of_heading(heading: str) -> Kind | None:
 def kind_of_sentence(text: str, *, from_user: bool) -> Kind | None:
     """What a sentence is. What the user demands is looked for first, then what the agent decided."""
     order = _OF_USER if from_user else _OF_AGENT
-    return next((kind for kind, words in order if words.search(text)), None)
+    plain = text.replace("’", "'")
+    return next((kind for kind, words in order if words.search(plain)), None)
 
 
 def is_promise(text: str) -> bool:
-    return PROMISE.search(text) is not None
+    return PROMISE.search(text.replace("’", "'")) is not None
 
 
 def gives_reason(text: str) -> bool:

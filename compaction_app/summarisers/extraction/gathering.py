@@ -22,6 +22,7 @@ from compaction_app.summarisers.extraction.cues import (
 from compaction_app.summarisers.extraction.findings import Findings
 from compaction_app.summarisers.extraction.sentences import Sentence, clipped, sentences
 from compaction_app.summarisers.extraction.tool_use import tool_use
+from sessions_app.importers.marks import FLUSH_USER_TEXT
 
 MAX_ASK = 600
 MAX_DONE_ASK = 160
@@ -86,6 +87,9 @@ class _Walk:
     def _asked(self, message: Message) -> None:
         text = readable_text(message)
         if message.get("display") is False or not is_meaningful(text):
+            return
+        if text == FLUSH_USER_TEXT:
+            self._close()
             return
         for sentence in sentences(text):
             kind = sentence.kind or kind_of_sentence(sentence.text, from_user=True)

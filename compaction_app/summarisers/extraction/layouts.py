@@ -13,10 +13,10 @@ NONE, NONE_CAPTURED, _ = NOTHING
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with the kinds below it, in order; without kinds it only opens others."""
+    """A heading with the kinds below it, in order, and what stands there when nothing was found."""
 
     heading: str
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[Kind, ...]
     empty: str = NONE
 
 
@@ -47,13 +47,13 @@ PLAIN = Layout(
     (
         Section("## Goal", ("goal",)),
         Section("## Constraints & Preferences", ("constraints",)),
-        Section("## Progress"),
+        Section("## Progress", (), ""),
         Section("### Done", ("done",)),
         Section("### In Progress", ("asks",)),
         Section("### Blocked", ("failures",)),
         Section("## Key Decisions", ("decisions",)),
         Section("## Next Steps", ("todos",)),
-        Section("## Critical Context", ("context",)),
+        Section("## Critical Context", ("context",), ""),
         Section("### Exact identifiers", ("identifiers",), NONE_CAPTURED),
     ),
     8000,
@@ -63,7 +63,7 @@ TURN_PREFIX = Layout(
     (
         Section("## Original Request", ("asks", "goal")),
         Section("## Early Progress", ("done", "decisions", "failures")),
-        Section("## Context for Suffix", ("constraints", "todos", "context")),
+        Section("## Context for Suffix", ("constraints", "todos", "context"), ""),
         Section("### Exact identifiers", ("identifiers",), NONE_CAPTURED),
     ),
     2500,

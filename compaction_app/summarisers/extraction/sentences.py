@@ -6,7 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from compaction_app.summarisers.extraction.cues import Kind, kind_of_heading
+from compaction_app.summarisers.extraction.cues import (
+    Kind,
+    kind_of_heading,
+    kind_of_sentence,
+)
 from sessions_app.tokens import javascript as js
 
 MAX_SENTENCE = 320
@@ -17,8 +21,8 @@ ELLIPSIS = "…"
 _LINE = re.compile(r"[^\n\r\u2028\u2029]+")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _HEADING = re.compile(r"\s*#{1,6}\s+(?P<text>.+)")
-_LABEL = re.compile(r"\s*[*_]{0,2}(?P<text>[^:：]{2,60})[:：][*_]{0,2}\s*\Z")
-_MARK = re.compile(r"\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+|>\s?)*(?:\[(?P<box>[ xX])\]\s+)?")
+_LABEL = re.compile(r"\s*[*_]{0,2}(?P<text>[^:：\s][^:：]{1,80})[:：][*_]{0,2}\s*\Z")
+_LISTED = re.compile(r"\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+|>\s?)+(?:\[(?P<box>[ xX])\]\s+)?")
 _RULE = re.compile(r"[\s|:=_*+-]*\Z")
 _END = re.compile(r"(?<=[.!?])[\"')\]]?\s+|(?<=[。！？；])\s*")
 _LETTERS = re.compile(r"[^\W\d_]")
@@ -44,34 +48,43 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 
 def lines(text: str) -> Iterator[Sentence]:
-    """The lines a text says something in, whole and without their list marks."""
-    kind: Kind | None = None
+    """The lines a text says something in, whole and without their list marks.
+
+    What a short line before a list says of its items ("Never do these:") stands before each of them.
+    """
+    above: Kind | None = None
+    label: re.Match[str] | None = None
     fenced = False
     for match in _LINE.finditer(text):
         line = match[0]
+        start = line[:MAX_SENTENCE]
         if _FENCE.match(line):
             fenced = not fenced
-        elif fenced or _RULE.match(line[:MAX_SENTENCE]):
+        elif fenced or _RULE.match(start):
             continue
-        elif (heading := _heading(line)) is not None:
-            kind = kind_of_heading(heading["text"])
+        elif (heading := _HEADING.match(start)) is not None:
+            above, label = kind_of_heading(heading["text"]), None
+        elif len(line) < MAX_SENTENCE and (found := _LABEL.match(line)) is not None:
+            label = found
+        elif (mark := _LISTED.match(line)) is not None:
+            yield _item(line, mark, above, label)
         else:
-            yield _of_line(line, kind)
+            label = None
+            yield Sentence(line, above)
 
 
-def _heading(line: str) -> re.Match[str] | None:
-    """A heading, or a short line that ends in a colon and so stands above others like one."""
-    start = line[:MAX_SENTENCE]
-    return _HEADING.match(start) or _LABEL.match(line if start == line else "")
-
-
-def _of_line(line: str, kind: Kind | None) -> Sentence:
-    mark = _MARK.match(line)
-    if mark is None:
-        return Sentence(line, kind)
+def _item(
+    line: str, mark: re.Match[str], above: Kind | None, label: re.Match[str] | None
+) -> Sentence:
+    text = line[mark.end() :]
     if mark["box"]:
-        kind = "todos" if mark["box"] == " " else "done"
-    return Sentence(line[mark.end() :], kind)
+        return Sentence(text, "todos" if mark["box"] == " " else "done")
+    if label is None:
+        return Sentence(text, above)
+    if (kind := kind_of_heading(label["text"])) is not None:
+        return Sentence(text, kind)
+    kind = kind_of_sentence(label["text"], from_user=True)
+    return Sentence(text, above) if kind is None else Sentence(f"{label[0]} {text}", kind)
 
 
 def _quotable(text: str, kind: Kind | None) -> Iterator[Sentence]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from compaction_app.engine.compaction.ask_overlap import ask_overlap
@@ -106,13 +105,8 @@ class _Writer:
         return deque(lines)
 
     def _section(self, section: Section) -> str:
-        if not section.kinds:
-            return section.heading
-        return "\n".join((section.heading, *self._lines(section)))
-
-    def _lines(self, section: Section) -> Iterator[str]:
-        lines = [line for kind in section.kinds for line in self.chosen[kind]]
-        yield from (BULLET + line for line in lines) if lines else (section.empty,)
+        lines = [BULLET + line for kind in section.kinds for line in self.chosen[kind]]
+        return "\n".join((section.heading, *(lines or filter(None, (section.empty,)))))
 
 
 def _latest_ask(found: Findings) -> str | None:
