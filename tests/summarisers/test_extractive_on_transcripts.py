@@ -45,7 +45,7 @@ def can_be_reflected(ask: str | None) -> bool:
     return not overlap_tokens(ask or "") or bool(keywords((ask or "").lower()))
 
 
-@pytest.mark.parametrize(("keep", "turns"), [(2000, 0), (2000, 3), (20_000, 0)])
+@pytest.mark.parametrize(("keep", "turns"), [(2000, 0), (20_000, 3)])
 @pytest.mark.parametrize("path", REAL, ids=NAMES)
 def test_the_first_attempt_passes_the_strict_quality_check(
     path: Path, keep: int, turns: int

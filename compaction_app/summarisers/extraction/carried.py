@@ -24,9 +24,7 @@ _WRAPPED = re.compile(
     re.DOTALL,
 )
 # The runtime writes these behind every summary again; carried on they would stand there twice.
-_APPENDED = re.compile(
-    r"<(?P<tag>read-files|modified-files|workspace-critical-rules)>\n.*?</(?P=tag)>", re.DOTALL
-)
+_APPENDED = re.compile("<(read-files|modified-files|workspace-critical-rules)>\n")
 _IDENTIFIERS = re.compile(
     r"^#+ Exact identifiers *$(?P<lines>.*?)(?=^#|^---$|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -43,7 +41,7 @@ def summary_in_message(text: str) -> str | None:
 
 def carry_on(summary: str, found: Findings) -> None:
     """Add what a summary says; it is older than whatever is added later."""
-    text = _TURNS.sub("", _IDENTIFIERS.sub("", _APPENDED.sub("", summary)))
+    text = _TURNS.sub("", _IDENTIFIERS.sub("", _without_appended(summary)))
     said = list(lines(text))
     identifiers = list(_listed_identifiers(summary)) or list(_named_identifiers(said))
     found.identifiers.insert(0, identifiers[:MAX_IDENTIFIERS])
@@ -55,6 +53,22 @@ def carry_on(summary: str, found: Findings) -> None:
     for part in _TURNS.finditer(summary):
         for line in lines(part["turns"]):
             _add_spoken(line.text, found)
+
+
+def _without_appended(summary: str) -> str:
+    kept, end = [], 0
+    unclosed: set[str] = set()
+    for opening in _APPENDED.finditer(summary):
+        tag = opening[1]
+        if opening.start() < end or tag in unclosed:
+            continue
+        closing = summary.find(f"</{tag}>", opening.end())
+        if closing < 0:
+            unclosed.add(tag)
+        else:
+            kept.append(summary[end : opening.start()])
+            end = closing + len(f"</{tag}>")
+    return "".join((*kept, summary[end:]))
 
 
 def _listed_identifiers(summary: str) -> Iterator[str]:
