@@ -16,11 +16,14 @@ IMPURE = {
 FLOORS = {"sessions_app": 0, "compaction_app": 1, "contextlab": 2}
 PURE = (
     "compaction_app/engine/",
+    "compaction_app/summarisers/extraction/",
     "sessions_app/drawing/",
     "sessions_app/importers/",
     "sessions_app/tokens/",
 )
 PURE_FILES = {
+    "compaction_app/summarisers/extractive.py",
+    "compaction_app/summarisers/interface.py",
     "sessions_app/columns.py",
     "sessions_app/measures.py",
     "sessions_app/entry_validation.py",

@@ -10,6 +10,8 @@ from sessions_app.tokens import javascript as js
 
 MAX_IDENTIFIERS = 12
 MIN_LENGTH = 4
+MAX_CLINGING = 40
+"""How many characters before and behind hex digits may belong to the same word."""
 
 _NAME = "[A-Za-z0-9._-]"
 # Hex run, URL, path, Windows path: tried in this order at each position, before host and port.
@@ -30,6 +32,8 @@ _ADDRESS_HERE = re.compile(rf"{_ADDRESS}++(?=:[0-9])")
 _ADDRESS_AHEAD = re.compile(rf"(?<!{_ADDRESS}){_ADDRESS}++(?=:[0-9])")
 _NUMBER = re.compile(r"\b\d{6,}\b", re.ASCII)
 _HEX = re.compile(r"[A-Fa-f0-9]{8,}")
+_WORD = re.compile(r"[\w-]*", re.ASCII)
+_WORD_END = re.compile(r"[\w-]*\Z", re.ASCII)
 Search = Callable[[str, int], re.Match[str] | None]
 _LEADING = "(\"'`[{<"
 _TRAILING = ")]\"'`,;:.!?<>"
@@ -42,22 +46,38 @@ def is_hex(identifier: str) -> bool:
 
 def opaque_identifiers(text: str) -> list[str]:
     """The first distinct identifiers of a text in order, hex runs in upper case."""
-    found: dict[str, None] = {}
+    return list(identifiers_in_their_words(text))
+
+
+def identifiers_in_their_words(text: str) -> dict[str, str]:
+    """The same identifiers, each with the word it stands in: a run of a UUID with the whole UUID."""
+    found: dict[str, str] = {}
     for match in _candidates(text):
-        bare = js.trim(match).lstrip(_LEADING).rstrip(_TRAILING)
-        identifier = bare.upper() if is_hex(bare) else bare
-        if js.utf16_len(identifier) >= MIN_LENGTH:
-            found[identifier] = None
-    return list(found)[:MAX_IDENTIFIERS]
+        bare = js.trim(match[0]).lstrip(_LEADING).rstrip(_TRAILING)
+        run = is_hex(bare)
+        identifier = bare.upper() if run else bare
+        if js.utf16_len(identifier) >= MIN_LENGTH and identifier not in found:
+            found[identifier] = _word_around(match) if run else bare
+            if len(found) == MAX_IDENTIFIERS:
+                break
+    return found
 
 
-def _candidates(text: str) -> Iterator[str]:
+def _word_around(match: re.Match[str]) -> str:
+    """Hex digits with what clings to them, as far as a word of usual length reaches."""
+    text, (start, end) = match.string, match.span()
+    before = _WORD_END.search(text, max(0, start - MAX_CLINGING), start)
+    after = _WORD.match(text, end, end + MAX_CLINGING)
+    return (before[0] if before else "") + match[0] + (after[0] if after else "")
+
+
+def _candidates(text: str) -> Iterator[re.Match[str]]:
     """All matches from left to right; of those that begin together the first kind counts."""
     kinds: tuple[Search, ...] = (_FIRST.search, _host, _NUMBER.search)
     ahead = [find(text, 0) for find in kinds]
     while found := [match for match in ahead if match is not None]:
         match = min(found, key=re.Match.start)
-        yield match[0]
+        yield match
         for kind, find in enumerate(kinds):
             known = ahead[kind]
             if known is not None and known.start() < match.end():

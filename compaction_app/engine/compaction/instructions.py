@@ -106,6 +106,21 @@ def merge_instructions(custom: str | None) -> str:
     return MERGE if js.is_blank(custom or "") else f"{MERGE}\n\n{custom}"
 
 
+def asks_to_merge(instructions: str | None) -> bool:
+    """Whether a call's instructions ask to merge partial summaries."""
+    return MERGE in (instructions or "")
+
+
+def asks_for_structure(instructions: str | None) -> bool:
+    """Whether a call's instructions ask for the five sections of the safeguard."""
+    return _STRUCTURE_INTRO in (instructions or "")
+
+
+def asks_for_turn_prefix(instructions: str | None) -> bool:
+    """Whether a call's instructions ask for the beginning of a split turn."""
+    return TURN_PREFIX in (instructions or "")
+
+
 def turn_prefix_instructions(current: str) -> str:
     return f"{TURN_PREFIX}\n\nAdditional requirements:\n\n{current}"
 

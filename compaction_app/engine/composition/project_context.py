@@ -33,6 +33,11 @@ _DYNAMIC_INTRO = (
     "possible:"
 )
 _BLANK_LINES = re.compile(r"\n{3,}")
+DEFAULT_HEARTBEAT_PROMPT = (
+    "Read HEARTBEAT.md if it exists (workspace context). Follow it strictly. Do not infer or repeat "
+    "old tasks from prior chats. If nothing needs attention, reply HEARTBEAT_OK."
+)
+_HEARTBEAT_BLOCK = f"Default heartbeat prompt:\n`{DEFAULT_HEARTBEAT_PROMPT}`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +68,17 @@ def project_context_section(files: Sequence[InjectedFile], heading: str, *, dyna
     notes = (note for name, note in _NOTES.items() if name in names)
     lines = [heading, "", _DYNAMIC_INTRO if dynamic else _STABLE_INTRO, *notes, ""]
     for file in files:
-        lines += [f"## {file.path}", "", _BLANK_LINES.sub("\n\n", file.content), ""]
+        lines += [f"## {file.path}", "", prompt_content(file.content), ""]
     return "\n".join(lines)
+
+
+def prompt_content(content: str) -> str:
+    """A file's text as it stands in the prompt.
+
+    Without the block in which the template of AGENTS.md quotes the default heartbeat prompt (the
+    prompt has its own section on heartbeats), and with one blank line where there were more.
+    """
+    return _BLANK_LINES.sub("\n\n", content.replace(_HEARTBEAT_BLOCK, ""))
 
 
 def _order_key(path: str) -> tuple[int, str, str]:

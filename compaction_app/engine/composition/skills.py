@@ -64,8 +64,8 @@ def select_skills(
 ) -> SkillsSelection:
     """All skills with their descriptions, else without, else as many as fit without."""
     limits = _limits(config, agent_id)
-    listed = tuple(skills[: _limit(limits, "maxSkillsInPrompt", MAX_SKILLS)])
-    max_chars = _limit(limits, "maxSkillsPromptChars", MAX_PROMPT_CHARS)
+    listed = tuple(skills[: skills_limit(limits, "maxSkillsInPrompt", MAX_SKILLS)])
+    max_chars = skills_limit(limits, "maxSkillsPromptChars", MAX_PROMPT_CHARS)
     full, small = skills_chars(listed, compact=False), skills_chars(listed, compact=True)
     compact = full > max_chars
     room = max_chars - COMPACT_MARGIN_CHARS
@@ -107,6 +107,12 @@ def home_relative(path: str, homes: Sequence[str]) -> str:
     return path if found is None else f"~/{path.removeprefix(found)}"
 
 
+def skills_limit(limits: Any, name: str, default: int) -> int:
+    """A limit of ``skills.limits`` as a whole number, not below 0; the default for what is none."""
+    value = value_at(limits, name)
+    return int(max(0, js.floor(value))) if js.is_finite(value) else default
+
+
 def _longest_prefix(skills: Sequence[Skill], max_chars: float) -> tuple[Skill, ...]:
     low, high = 0, len(skills)
     while low < high:
@@ -125,11 +131,6 @@ def _limits(config: Any, agent_id: str | None) -> Mapping[str, Any]:
     for given in (general, own):
         merged.update(given if isinstance(given, Mapping) else {})
     return merged
-
-
-def _limit(limits: Mapping[str, Any], name: str, default: int) -> int:
-    value = limits.get(name)
-    return int(max(0, js.floor(value))) if js.is_finite(value) else default
 
 
 def _escaped(text: str) -> str:

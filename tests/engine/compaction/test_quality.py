@@ -9,7 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compaction_app.engine.compaction.ask_overlap import ask_overlap, overlap_tokens
-from compaction_app.engine.compaction.identifiers import missing_identifiers, opaque_identifiers
+from compaction_app.engine.compaction.identifiers import (
+    identifiers_in_their_words,
+    missing_identifiers,
+    opaque_identifiers,
+)
 from compaction_app.engine.compaction.quality import (
     REQUIRED_SECTIONS,
     check_quality,
@@ -145,3 +149,16 @@ def test_the_fast_search_finds_what_the_simple_pattern_would(text: str) -> None:
 @pytest.mark.parametrize("piece", ["x", "a.", "a/", "1", "f ", ".a:"])
 def test_long_texts_are_searched_in_no_time(piece: str) -> None:
     assert len(opaque_identifiers(piece * 100_000)) <= 12
+
+
+def test_the_word_an_identifier_stands_in_is_known_as_written() -> None:
+    text = "trace 550e8400-e29b-41d4-a716-446655440000, call_deadbeef01 at (http://h.io/p)."
+    whole = "550e8400-e29b-41d4-a716-446655440000"
+    assert identifiers_in_their_words(text) == {
+        "550E8400": whole,
+        "446655440000": whole,
+        "DEADBEEF01": "call_deadbeef01",
+        "http://h.io/p": "http://h.io/p",
+    }
+    glued = "g" * 5000 + "deadbeef01" + "g" * 5000
+    assert len(identifiers_in_their_words(glued)["DEADBEEF01"]) == 90

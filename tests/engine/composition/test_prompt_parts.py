@@ -19,7 +19,11 @@ from compaction_app.engine.composition.context_reply import (
     context_mode,
     context_reply,
 )
-from compaction_app.engine.composition.project_context import order_context_files
+from compaction_app.engine.composition.project_context import (
+    DEFAULT_HEARTBEAT_PROMPT,
+    order_context_files,
+    prompt_content,
+)
 from compaction_app.engine.composition.prompt_outline import PromptParts, prompt_outline
 from compaction_app.engine.composition.prompt_report import (
     ReportedRun,
@@ -147,3 +151,10 @@ def test_a_breakdown_says_unknown_where_the_total_is_out_of_date() -> None:
     )
     with pytest.raises(LookupError):
         context_reply("/context list", {}, None)
+
+
+def test_the_quoted_default_heartbeat_prompt_and_spare_lines_do_not_reach_the_prompt() -> None:
+    block = f"Default heartbeat prompt:\n`{DEFAULT_HEARTBEAT_PROMPT}`"
+    assert prompt_content(f"before\n\n{block}\n\nafter\n\n\n\nend") == "before\n\nafter\n\nend"
+    changed = block.replace("strictly", "loosely")
+    assert prompt_content(changed) == changed

@@ -1,0 +1,83 @@
+"""Runs a compaction to its end: answers what its rules ask for with the means it is given.
+
+Jobs, replays and tests differ only in the means: whether a wait sleeps, which summariser answers,
+where files of the workspace come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from compaction_app.engine.compaction.failures import Failure
+from compaction_app.engine.compaction.requests import (
+    NOT_REGISTERED,
+    Credentials,
+    CredentialsAnswer,
+    ModelAnswer,
+    ModelCall,
+    ParallelCalls,
+    ProviderCall,
+    Request,
+    Result,
+    Steps,
+    Wait,
+)
+
+MIDDLE = 0.5
+
+
+def skipped(wait: Wait) -> int:
+    """Does not wait; the milliseconds it would have taken without luck or bad luck."""
+    return wait.lasting(MIDDLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a compaction may use.
+
+    ``summarise`` answers model calls; an exception of it becomes a :class:`Failure` of the same name,
+    so that the rules decide what follows. ``wait`` may sleep and says how many milliseconds it took.
+    ``files`` are the texts of the workspace's files by name, ``providers`` the registered ones.
+    """
+
+    summarise: Callable[[ModelCall], ModelAnswer]
+    files: Mapping[str, str] = field(default_factory=dict)
+    wait: Callable[[Wait], int] = skipped
+    providers: Mapping[str, Callable[[ProviderCall], Any]] = field(default_factory=dict)
+    credentials: CredentialsAnswer = field(default_factory=lambda: CredentialsAnswer(has_key=True))
+
+
+def drive(steps: Steps[Result], means: Means) -> Result:
+    """The result of the rules, after every request was answered in its turn."""
+    answer: Any = None
+    try:
+        while True:
+            answer = _answer(steps.send(answer), means)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+
+
+def _answer(request: Request, means: Means) -> Any:
+    match request:
+        case ModelCall():
+            return _asked(means.summarise, request)
+        case ParallelCalls():
+            return tuple(_asked(means.summarise, call) for call in request.calls)
+        case ProviderCall():
+            provider = means.providers.get(request.provider)
+            return NOT_REGISTERED if provider is None else _asked(provider, request)
+        case Wait():
+            return means.wait(request)
+        case Credentials():
+            return means.credentials
+    return means.files.get(request.name)
+
+
+def _asked(who: Callable[[Any], Any], request: ModelCall | ProviderCall) -> Any:
+    try:
+        return who(request)
+    except Exception as error:
+        return Failure(type(error).__name__, str(error))

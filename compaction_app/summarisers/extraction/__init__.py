@@ -1,0 +1,1 @@
+"""Finding and arranging what a summary without a model quotes."""
