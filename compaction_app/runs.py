@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -14,69 +13,73 @@ from uuid import UUID
 import numpy as np
 
 from compaction_app.engine.circumstances import Circumstances
-from compaction_app.engine.config.syntax import ConfigSyntaxError, parse_config
-from compaction_app.engine.config.validate import Issue, validate_config
-from compaction_app.engine.diagnose import findings
-from compaction_app.engine.lines import lines_of
-from compaction_app.engine.policy import Policy, PolicyError, with_changes
-from compaction_app.engine.policy_config import policy_from_config
+from compaction_app.engine.diagnose import Finding, Subject, by_consequence, findings
+from compaction_app.engine.diagnose.configuration import read_config
+from compaction_app.engine.lines import Lines, lines_of
+from compaction_app.engine.policy import Policy
 from compaction_app.engine.pruning.cache_ttl_settings import SoftTrim
 from compaction_app.engine.pruning.cache_ttl_trim import soft_trimmed
 from compaction_app.engine.replay import Replay, replay
 from compaction_app.engine.replay_prunable import Trimmed
 from compaction_app.engine.replay_pruned_calls import settings_of
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET
+from compaction_app.engine.session_policy import session_policy
 from sessions_app.columns import Ints
 from sessions_app.entries import window_of
 from sessions_app.loaded import timeline_of
 from sessions_app.models import Session, Window
-from sessions_app.rows import messages_of
+from sessions_app.rows import entries_of_window, messages_of, storable_json
+from sessions_app.signs import Signs, signs_from_json, signs_of, signs_to_json
 from sessions_app.timeline import Timeline
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.pruner_chars import pruner_message_chars
 
 KEPT_REPLAYS = 32
 KEPT_WEIGHTS = 200_000
-MAX_ISSUES = 10
 CHARS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A session with what is known around it: its own policy, and the circumstances of its runs."""
+    """A session with what is known around it: its own policy, and the circumstances of its runs.
+
+    ``faults`` are the findings about the configuration file itself.
+    """
 
     session: Session
     window: Window
     policy: Policy
     around: Circumstances
     system_tokens: int | None
-    notes: tuple[str, ...]
+    faults: tuple[Finding, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is wrong with the configuration file, in words."""
+        return tuple(fault.consequence for fault in self.faults)
 
 
 _replays: OrderedDict[tuple[Any, ...], Replay] = OrderedDict()
 _weights: dict[tuple[UUID, int, SoftTrim], int] = {}
+_signs_kept: OrderedDict[tuple[UUID, int], Signs] = OrderedDict()
 _lock = Lock()
 
 
 def situation_of(session: Session) -> Situation:
     """From the configuration and the index entry that were found beside the transcript."""
     index: Mapping[str, Any] = session.index_entry or {}
-    provider = session.provider or str(index.get("modelProvider") or "")
-    model = session.model or str(index.get("model") or "")
-    config, notes = _config(session)
-    read = policy_from_config(config, provider, model)
-    policy = read.policy
-    window = index.get("contextTokens")
-    if policy.context_window is None and js.is_finite(window):
-        with suppress(PolicyError):  # a value that no window can have says nothing
-            policy = with_changes(policy, {"contextWindow": window})
+    text = _text(session)
+    given = read_config(text, DEFAULT_RULE_SET.config) if text else None
+    config, faults = (given.config, given.findings) if given else ({}, ())
+    known = session_policy(config, index, session.provider, session.model)
+    refused = tuple(Finding("CONFIG_INVALID", problem) for problem in known.problems)
     return Situation(
         session=session,
         window=window_of(session),
-        policy=policy,
-        around=Circumstances(provider=provider, model=model, config=config),
+        policy=known.policy,
+        around=known.around,
         system_tokens=_system_tokens(index),
-        notes=notes or read.problems,
+        faults=faults or refused,
     )
 
 
@@ -133,9 +136,9 @@ def _trimmed(window: Window, grown: Timeline, policy: Policy, around: Circumstan
 def write_summary(session: Session) -> None:
     """The lines and the verdict that the list of sessions shows."""
     situation = situation_of(session)
-    grown = timeline_for(situation)
+    _update_signs(session, situation.window)
     lines = lines_of(situation.policy, situation.around)
-    session.summary = {
+    session.summary |= {
         "window": lines.window,
         "lines": {
             line.name: line.tokens
@@ -150,43 +153,65 @@ def write_summary(session: Session) -> None:
                 "text": f.code.replace("_", " ").lower(),
                 "help": f.consequence,
             }
-            for f in findings(grown, situation.policy, lines)
-            if f.code != "USAGE_MISSING"
+            for f in verdict_on(situation, situation.policy, situation.around, lines)
+            if f.severity != "info"
         ],
     }
     session.save(update_fields=["summary"])
 
 
+def verdict_on(
+    situation: Situation,
+    policy: Policy,
+    around: Circumstances,
+    lines: Lines,
+    leaf: int | None = None,
+) -> list[Finding]:
+    """What there is to say of a session under a policy, its configuration's faults included."""
+    subject = Subject(
+        policy=policy,
+        around=around,
+        lines=lines,
+        grown=timeline_for(situation, leaf),
+        signs=_signs(situation.session, situation.window),
+        entry=situation.session.index_entry or None,
+        has_config=bool(_text(situation.session)) or policy != situation.policy,
+    )
+    return by_consequence([*situation.faults, *findings(subject)])
+
+
+def _signs(session: Session, window: Window) -> Signs:
+    """What the texts of a window tell, as the last import kept it."""
+    key = (window.uuid, window.entry_count)
+    with _lock:
+        if key in _signs_kept:
+            _signs_kept.move_to_end(key)
+            return _signs_kept[key]
+    kept = session.summary.get("signs") or {}
+    known = signs_from_json(kept.get("of")) if kept.get("window") == str(window.uuid) else None
+    signs = known or Signs()
+    if signs.seen == window.entry_count:
+        with _lock:
+            _signs_kept[key] = signs
+            while len(_signs_kept) > KEPT_REPLAYS:
+                _signs_kept.popitem(last=False)
+    return signs
+
+
+def _update_signs(session: Session, window: Window) -> None:
+    """Read the texts of the entries that came since the last time, and keep what they tell."""
+    known = _signs(session, window)
+    if known.seen < window.entry_count:
+        signs = signs_of(entries_of_window(window, known.seen), known)
+        session.summary["signs"] = {
+            "window": str(window.uuid),
+            "of": storable_json(signs_to_json(signs)),
+        }
+
+
 def config_fault(text: str) -> str:
-    """What is wrong with the text of an ``openclaw.json`` and where, "" when nothing is."""
-    return _read_config(text)[1]
-
-
-def _read_config(text: str) -> tuple[Mapping[str, Any], str]:
-    """The configuration in a text, and what is wrong with it; the message quotes no value."""
-    try:
-        value = parse_config(text)
-    except ConfigSyntaxError as error:
-        return {}, f"openclaw.json is not valid JSON5: {error}."
-    if not isinstance(value, dict):
-        return {}, "openclaw.json holds no object."
-    return value, ""
-
-
-def _config(session: Session) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-    """The configuration, and what makes the runtime refuse it as a whole (spec budgets 8.2)."""
-    text = _text(session)
-    config, fault = _read_config(text) if text else ({}, "")
-    if fault or not text:
-        return config, (fault,) if fault else ()
-    issues = validate_config(config, DEFAULT_RULE_SET.config)
-    return config, tuple(map(_issue_text, issues[:MAX_ISSUES]))
-
-
-def _issue_text(issue: Issue) -> str:
-    nearest = [f"did you mean {key.nearest!r}?" for key in issue.unknown_keys if key.nearest]
-    where = issue.path or "openclaw.json"
-    return " ".join([f"{where}: {issue.message}. The runtime does not start with it.", *nearest])
+    """Why the text of an ``openclaw.json`` cannot be read, and where; "" when it can."""
+    return read_config(text, DEFAULT_RULE_SET.config).fault
 
 
 def _text(session: Session) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from compaction_app.differences import differences, unlike
-from compaction_app.engine.diagnose import Finding, findings
+from compaction_app.engine.diagnose import Finding
 from compaction_app.engine.lines import Line, Lines
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.policy_config import config_changes
@@ -26,7 +26,7 @@ from compaction_app.recorded import (
     recorded_totals,
     simulated_happenings,
 )
-from compaction_app.runs import Situation, replay_for, timeline_for
+from compaction_app.runs import Situation, replay_for, timeline_for, verdict_on
 from sessions_app.columns import UNKNOWN
 from sessions_app.drawing.growth import Curve, Mark, Rule, growth_chart
 from sessions_app.entries import MARK_TITLES
@@ -40,6 +40,7 @@ STRIPPED_TITLES = {
     "injected": "replies of the gateway",
     "compact_command": "entries of typed /compact",
 }
+SHOWN_FINDINGS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ def result_context(situation: Situation, query: Query) -> dict[str, Any]:
         [*_marks(happenings), *prune_marks(done, happenings, query.span)],
         query.span,
     )
+    verdict = _verdict(situation, query, done.lines)
     is_changed = query.policy != situation.policy or query.around != situation.around
     return {
         "chart": chart,
@@ -73,7 +75,8 @@ def result_context(situation: Situation, query: Query) -> dict[str, Any]:
         "differences": differences(recorded_totals(grown), now.totals, done.totals),
         "unlike": unlike(recorded_totals(grown), now.totals),
         "lines": [(line, sentence(line.reason)) for line in done.lines.lines],
-        "verdict": _verdict(grown, situation, query, done.lines),
+        "verdict": verdict[:SHOWN_FINDINGS],
+        "more_verdict": verdict[SHOWN_FINDINGS:],
         "replay": done,
         "is_changed": is_changed,
         "address": query_of(query, situation),
@@ -175,9 +178,9 @@ def _numbered(happenings: list[Happening]) -> list[Happening]:
     return [replace(h, number=number) for number, h in enumerate(ordered, 1)]
 
 
-def _verdict(grown: Timeline, situation: Situation, query: Query, lines: Lines) -> list[Problem]:
+def _verdict(situation: Situation, query: Query, lines: Lines) -> list[Problem]:
     problems = []
-    for finding in findings(grown, query.policy, lines):
+    for finding in verdict_on(situation, query.policy, query.around, lines, query.leaf):
         fixes = {key: "" if value is None else value for key, value in finding.fix.items()}
         problems.append(Problem(finding, query_of(query, situation, **fixes) if fixes else ""))
     return problems

@@ -21,6 +21,7 @@ from django.db import transaction
 from sessions_app import signals
 from sessions_app.facts import write_facts
 from sessions_app.importers import NotATranscript, Position, entries_of, index
+from sessions_app.importers.records import giant_file
 from sessions_app.measures import Measures, measure
 from sessions_app.models import Agent, ImportProblem, Session, Team, Window
 from sessions_app.models import Entry as EntryRow
@@ -33,7 +34,6 @@ from sessions_app.transcript import Entry, Header, Problem
 BATCH_ENTRIES = 500
 BATCH_BYTES = 8 << 20
 HEAD_BYTES = 1 << 16
-FILE_GIANT_BYTES = 32 << 20
 MAX_PROBLEMS = 1000
 
 Status = Literal["imported", "unchanged", "extended"]
@@ -274,10 +274,10 @@ def _apply_index(session: Session, known: index.IndexEntry | None) -> None:
 def _finish(session: Session, window: Window) -> None:
     """Counts, peaks and the curve for the list; then the floor above is told."""
     with transaction.atomic():
-        if window.content_bytes >= FILE_GIANT_BYTES:
-            size = f"{window.content_bytes / 2**20:,.0f} MB"
+        giant = giant_file(window.content_bytes)
+        if giant is not None:
             window.problems.update_or_create(
-                line=0, kind="FILE_GIANT", defaults={"message": f"The file holds {size}."}
+                line=0, kind=giant.kind, defaults={"message": giant.message}
             )
         write_facts(session, window)
         transaction.on_commit(lambda: signals.session_changed.send(Session, session=session))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from sessions_app.columns import MARKS, Columns, columns_of_rows, count_of, kind_of
+from sessions_app.importers.answers import call_ids, name_of
 from sessions_app.importers.marks import message_of, turn_mark
-from sessions_app.importers.openclaw import ReaderState, call_ids, migrate, name_of
+from sessions_app.importers.openclaw import ReaderState, migrate
 from sessions_app.measures import Measures, context_message
 from sessions_app.models import Entry as EntryRow
 from sessions_app.models import Window
 from sessions_app.payload import pack, record_of
-from sessions_app.transcript import Entry, Header, JsonObject
+from sessions_app.transcript import Entry, Header, JsonObject, Mark
 
 _COLUMN_FIELDS = (
     "type", "role", "mark", "parent_seq", "kept_seq", "at_ms", "tokens", "thinking_tokens", "call_tokens",
@@ -86,13 +87,33 @@ def messages_of(window: Window, seqs: Iterable[int]) -> Iterator[tuple[int, Json
             yield seq, context_message(kind, record)
 
 
+def entries_of_window(window: Window, start: int = 0) -> Iterator[Entry]:
+    """The entries of a window from number ``start`` on, as the importer made them, in order."""
+    rows = EntryRow.objects.filter(window=window, seq__gte=start).order_by("seq")
+    for row in rows.defer("excerpt", "digest", "call_ids").iterator(chunk_size=50):
+        yield Entry(
+            seq=row.seq,
+            line=row.line,
+            id=row.entry_id,
+            parent_seq=row.parent_seq,
+            type=row.type,
+            timestamp_ms=row.at_ms,
+            record=migrate(record_of(row.payload), window.version),
+            raw=b"",
+            mark=cast(Mark, row.mark),
+            kept_seq=row.kept_seq,
+        )
+
+
 def reader_state(window: Window) -> ReaderState:
     """What the reader must know to go on behind the entries that are stored."""
     header = Header(window.external_id, window.version, None) if window.header else None
     state = ReaderState(header=header)
     rows = EntryRow.objects.filter(window=window).order_by("seq")
-    names = ("seq", "entry_id", "parent_seq", "role", "mark", "digest", "call_ids")
-    for seq, identity, parent, role, mark, digest, calls in rows.values_list(*names):
+    names = (
+        "seq", "entry_id", "parent_seq", "role", "mark", "digest", "call_ids", "line", "stop_reason"
+    )  # fmt: skip
+    for seq, identity, parent, role, mark, digest, calls, line, stop in rows.values_list(*names):
         state.parents.append(parent)
         state.seq_of_id[identity] = seq
         state.seq_of_index.append(seq)
@@ -100,10 +121,17 @@ def reader_state(window: Window) -> ReaderState:
             state.copies.add(seq)
         elif digest:
             state.seq_of_content[bytes(digest)] = seq
+        named = calls.split("\n") if calls else []
         if role == "user":
             state.last_user_seq = seq
-        elif role == "assistant" and calls:
-            state.call_ids.update(calls.split("\n"))
+        elif role == "assistant":
+            state.call_ids.update(named)
+        if role in ("user", "assistant"):
+            is_open = role == "assistant" and stop not in ("error", "aborted")
+            state.open_calls = dict.fromkeys(named, line) if is_open else {}
+        elif role == "toolResult":
+            for call in named:
+                state.open_calls.pop(call, None)
     state.next_seq = len(state.parents)
     last_user = rows.filter(seq=state.last_user_seq).values_list("payload", flat=True).first()
     if last_user is not None:

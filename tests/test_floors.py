@@ -31,6 +31,7 @@ PURE_FILES = {
     "sessions_app/link_repair.py",
     "sessions_app/session_context.py",
     "sessions_app/session_index.py",
+    "sessions_app/signs.py",
     "sessions_app/timeline.py",
     "sessions_app/timestamps.py",
     "sessions_app/transcript.py",

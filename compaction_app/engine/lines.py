@@ -53,13 +53,15 @@ class Lines:
     """All lines of a policy in its circumstances, and what they were computed from.
 
     ``flush_window`` and ``run_window`` are the two windows at work: flush and preflight ask one chain,
-    runs another. ``settings`` are those of the compaction run, ``check_reserve`` the reserve of the
+    runs another; ``reply_window`` is the third, which status pages and the reply's budget ask.
+    ``settings`` are those of the compaction run, ``check_reserve`` the reserve of the
     pre-prompt check. ``flush_plan`` is none when the memory flush is off.
     """
 
     lines: tuple[Line, ...]
     flush_window: WindowResolution
     run_window: WindowResolution
+    reply_window: WindowResolution
     guard: GuardVerdict
     mode: compaction_mode.Mode
     settings: CompactionSettings
@@ -89,7 +91,7 @@ def lines_of(policy: Policy, around: Circumstances) -> Lines:
     """
     rules = around.rules
     config = config_with_policy(policy, around.provider, around.model, around.config)
-    flush_window, run_window = _windows(policy, around, config)
+    flush_window, run_window, reply_window = _windows(policy, around, config)
     window = int(run_window.tokens or 0)
     mode = compaction_mode.effective_mode(config)
     applied = apply_settings(rules.budget, rules.id, config, window)
@@ -142,6 +144,7 @@ def lines_of(policy: Policy, around: Circumstances) -> Lines:
         lines=lines,
         flush_window=flush_window,
         run_window=run_window,
+        reply_window=reply_window,
         guard=guard_window(rules.window_guard, rules.id, guarded),
         mode=mode,
         settings=settled,
@@ -155,7 +158,7 @@ def lines_of(policy: Policy, around: Circumstances) -> Lines:
 
 def _windows(
     policy: Policy, around: Circumstances, config: dict[str, object]
-) -> tuple[WindowResolution, WindowResolution]:
+) -> tuple[WindowResolution, WindowResolution, WindowResolution]:
     rules = around.rules
     cache = build_cache(rules.window_cache, config.get("models"), ())
     request = WindowRequest(config, around.model or "model", around.provider or "provider")
@@ -163,7 +166,8 @@ def _windows(
     run = resolve_run_window(
         rules.run_window, config, around.provider or "provider", around.model or "model", {}
     )
-    return flush, run
+    reply = rules.purpose_window.reply(rules.window_chain, cache, request, policy.context_tokens)
+    return flush, run, reply
 
 
 def _line(

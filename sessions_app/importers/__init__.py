@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
 from sessions_app.importers import openclaw
+from sessions_app.importers.answers import unanswered
 from sessions_app.importers.records import BEGINNING, Position, Record, lines, parse
 from sessions_app.transcript import Entry, Header, Problem, Transcript
 
@@ -38,11 +39,14 @@ def entries_of(
     chunks: Iterable[bytes],
     state: openclaw.ReaderState | None = None,
     start: Position = BEGINNING,
+    *,
+    at_rest: bool = False,
 ) -> Iterator[tuple[Position, Header | Entry | Problem]]:
     """Everything a file holds, each with the position up to which the file has been read.
 
     ``state`` and ``start`` continue an earlier read of the same file. A torn last line is a problem
-    and not counted as read, so that it is read again once it is complete.
+    and not counted as read, so that it is read again once it is complete. ``at_rest`` says that the
+    file is not being written to: then a call that is open at its end is damage, too.
 
     Raises:
         NotATranscript: for a file of no known format, unless an earlier read is continued.
@@ -53,14 +57,19 @@ def entries_of(
         detect(item for line in head for item in parse(line).items)
         stream = chain(head, stream)
     reader = openclaw.Reader(state)
+    end, is_torn = start, False
     for line in stream:
         parsed = parse(line)
+        end = parsed.end
         for item in reader.read(parsed.items):
-            yield parsed.end, item
+            is_torn |= isinstance(item, Problem) and item.kind == "FILE_TRUNCATED_TAIL"
+            yield end, item
+    if at_rest and not is_torn:
+        yield from ((end, problem) for problem in unanswered(reader.state))
 
 
-def read_transcript(chunks: Iterable[bytes]) -> Transcript:
-    """A whole file in memory.
+def read_transcript(chunks: Iterable[bytes], *, at_rest: bool = False) -> Transcript:
+    """A whole file in memory; ``at_rest`` as in ``entries_of``.
 
     Raises:
         NotATranscript: for a file of no known format.
@@ -68,7 +77,7 @@ def read_transcript(chunks: Iterable[bytes]) -> Transcript:
     header: Header | None = None
     entries: list[Entry] = []
     problems: list[Problem] = []
-    for _, item in entries_of(chunks):
+    for _, item in entries_of(chunks, at_rest=at_rest):
         if isinstance(item, Header):
             header = item
         elif isinstance(item, Entry):

@@ -16,6 +16,9 @@ from sessions_app.transcript import JsonObject, Mark
 FLUSH_USER_TEXT = "Continue the OpenClaw runtime event."
 """The user message of a memory-flush turn (runs 3.3)."""
 
+FLUSH_PROMPT_START = "Pre-compaction memory flush."
+"""How it begins where the flush prompt itself is the user message (runs 4, spec budgets 5.1)."""
+
 
 def type_of(record: JsonObject) -> str:
     """The type of an entry, "" where it is none."""
@@ -32,7 +35,7 @@ def message_of(record: JsonObject) -> JsonObject:
 def turn_mark(message: JsonObject) -> Mark:
     """What a user message makes of its turn: a memory flush, a typed ``/compact``, or neither."""
     text = first_text(message)
-    if text == FLUSH_USER_TEXT:
+    if text == FLUSH_USER_TEXT or text.startswith(FLUSH_PROMPT_START):
         return "flush"
     command = js.trim(text[:32])
     return "compact_command" if command == "/compact" or command.startswith("/compact ") else ""

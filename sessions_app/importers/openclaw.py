@@ -11,11 +11,11 @@ can be read on from where the last import ended.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sessions_app.importers.answers import name_of, orphans, second_bootstrap
 from sessions_app.importers.marks import content_digest, message_of, turn_mark, type_of
 from sessions_app.importers.records import Record
 from sessions_app.timestamps import epoch_ms
@@ -30,8 +30,6 @@ ENTRY_TYPES = frozenset(
 )  # fmt: skip
 """The entry types the runtime knows (spec budgets 7.4; ``leaf`` and ``reset`` from newer stores)."""
 
-LONGEST_ID = 128
-"""Longer ids are known by their digest."""
 
 FIRST_LINES = 20
 """How many lines may pass before a file must have shown what it is."""
@@ -47,6 +45,8 @@ class ReaderState:
     seq_of_index: list[int | None] = field(default_factory=lambda: [None])
     parents: list[int | None] = field(default_factory=list)
     call_ids: set[str] = field(default_factory=set)
+    open_calls: dict[str, int] = field(default_factory=dict)
+    is_bootstrapped: bool = False
     seq_of_content: dict[bytes, int] = field(default_factory=dict)
     copies: set[int] = field(default_factory=set)
     last_user_seq: int = -1
@@ -86,12 +86,7 @@ class Reader:
 
     def _header(self, item: Record) -> Iterator[Header | Problem]:
         if self.state.header is not None or self.state.next_seq:
-            yield Problem(
-                item.line,
-                "FILE_SECOND_HEADER",
-                "A second session header; what follows was read as the same session.",
-                item.raw,
-            )
+            yield self._second_header(item)
             return
         version = item.value.get("version", 1)
         identity = item.value.get("id")
@@ -105,6 +100,16 @@ class Reader:
             raw=item.raw,
         )
         yield self.state.header
+
+    def _second_header(self, item: Record) -> Problem:
+        first, identity = self.state.header, item.value.get("id")
+        if first is not None and isinstance(identity, str) and name_of(identity) == first.id:
+            message = (
+                "The session begins a second time on this line; its entries were kept once each."
+            )
+            return Problem(item.line, "FILE_DUPLICATE_BOOTSTRAP", message, item.raw)
+        message = "A second session header; what follows was read as the same session."
+        return Problem(item.line, "FILE_SECOND_HEADER", message, item.raw)
 
     def _entry(self, item: Record) -> Iterator[Entry | Problem]:
         state = self.state
@@ -141,7 +146,8 @@ class Reader:
             digest=digest,
             mark=self._mark(record, digest, seq, parent_seq),
         )
-        yield from self._orphans(entry)
+        yield from orphans(state, entry)
+        yield from second_bootstrap(state, entry)
         state.next_seq += 1
         state.parents.append(parent_seq)
         state.seq_of_id[identity] = seq
@@ -210,19 +216,6 @@ class Reader:
             f"The compaction keeps from {named!r}, which is not in the file: it kept nothing.",
         )
 
-    def _orphans(self, entry: Entry) -> Iterator[Problem]:
-        message = entry.message
-        if message.get("role") == "assistant":
-            self.state.call_ids.update(call_ids(message))
-        elif message.get("role") == "toolResult":
-            call = message.get("toolCallId")
-            if not isinstance(call, str) or name_of(call) not in self.state.call_ids:
-                yield Problem(
-                    entry.line,
-                    "FILE_ORPHAN_RESULT",
-                    f"The tool result answers the call {call!r}, which is not in the file.",
-                )
-
     def _mark(self, record: JsonObject, digest: bytes, seq: int, parent_seq: int | None) -> Mark:
         """Why the entry is no part of the conversation; a turn's mark holds until the next user."""
         if type_of(record) not in ENTRY_TYPES:
@@ -258,30 +251,9 @@ class Reader:
         return True
 
 
-def name_of(identity: str) -> str:
-    """The id as it is kept: itself, or its digest where it is too long or odd for a column."""
-    if 0 < len(identity) <= LONGEST_ID and identity.isprintable():
-        return identity
-    return hashlib.blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
 def migrate(record: dict[str, Any], version: int) -> JsonObject:
     """A record of an older version as version 3 spells it; newer ones are returned as they are."""
     message = record.get("message")
     if version < 3 and isinstance(message, dict) and message.get("role") == "hookMessage":
         return {**record, "message": {**message, "role": "custom"}}
     return record
-
-
-def call_ids(message: JsonObject) -> Iterator[str]:
-    """The ids of the tool calls in an assistant message."""
-    content = message.get("content")
-    for block in content if isinstance(content, list) else ():
-        if isinstance(block, dict) and block.get("type") in (
-            "toolCall",
-            "toolUse",
-            "functionCall",
-        ):
-            identity = block.get("id")
-            if isinstance(identity, str):
-                yield name_of(identity)

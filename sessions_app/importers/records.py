@@ -15,10 +15,14 @@ from typing import Any, NamedTuple
 import orjson
 
 from sessions_app.json_lines import whole_number
+from sessions_app.tokens import javascript as js
 from sessions_app.transcript import Problem
 
 GIANT_LINE_CHARS = 1_000_000
 """From this length a line is reported as giant (it is kept all the same)."""
+
+GIANT_FILE_BYTES = 32 << 20
+"""From this size a file is reported as giant."""
 
 MOST_RESTARTS = 1000
 """So many times the search for a readable record on a damaged line starts again."""
@@ -88,6 +92,13 @@ class Parsed(NamedTuple):
     end: Position
 
 
+def giant_file(size: int) -> Problem | None:
+    """What there is to say of a file of ``size`` bytes, if anything."""
+    if size < GIANT_FILE_BYTES:
+        return None
+    return Problem(0, "FILE_GIANT", f"The file holds {size / 2**20:,.0f} MB.")
+
+
 def lines(chunks: Iterable[bytes], start: Position = BEGINNING) -> Iterator[Line]:
     """Split chunks at LF; the last line may lack its line end. ``start`` is where they begin."""
     held: list[bytes] = []
@@ -119,7 +130,7 @@ def parse(line: Line) -> Parsed:
         return _recovered(line, data)
     if not line.terminated and not isinstance(value, dict):  # 12 may yet become 123
         return _torn(line, data, [], "no object")
-    problems = [_giant(line)] if len(body) >= GIANT_LINE_CHARS else []
+    problems = _giant(number, body)
     if line.start.begun:
         problems.append(_joined(line, 1, junk=False))
     return Parsed((*problems, _record(number, value, body)), line.end)
@@ -136,9 +147,14 @@ def _record(number: int, value: Any, raw: bytes) -> Record | Problem:
     )
 
 
-def _giant(line: Line) -> Problem:
-    message = f"The line holds {len(line.data):,} bytes. It was kept."
-    return Problem(line.start.line, "FILE_GIANT_LINE", message)
+def _giant(number: int, data: bytes) -> list[Problem]:
+    """A line is giant by its characters; its bytes only tell that it may be."""
+    chars = js.utf16_len(data.decode("utf-8", "replace")) if len(data) >= GIANT_LINE_CHARS else 0
+    if chars < GIANT_LINE_CHARS:
+        return []
+    return [
+        Problem(number, "FILE_GIANT_LINE", f"The line holds {chars:,} characters. It was kept.")
+    ]
 
 
 def _joined(line: Line, count: int, junk: bool) -> Problem:
@@ -158,9 +174,7 @@ def _recovered(line: Line, data: bytes) -> Parsed:
     if junk and not line.terminated:
         return _torn(line, data, spans, fault)
     number = line.start.line
-    items: list[Record | Problem] = []
-    if len(data) >= GIANT_LINE_CHARS:
-        items.append(_giant(line))
+    items: list[Record | Problem] = [*_giant(number, data)]
     if spans and (junk or line.start.begun or len(spans) > 1):
         items.append(_joined(line, len(spans), junk))
     items += _records(number, data, spans)

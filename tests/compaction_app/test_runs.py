@@ -35,19 +35,30 @@ def test_an_import_fills_lines_and_verdict(bring: Bring) -> None:
     summary = bring(chat(6), CONFIG).summary
     assert summary["window"] == 32_000
     assert summary["lines"] == {"window": 32_000, "flush": 3_000, "inner_threshold": 8_000}
-    assert summary["verdict"] == []
+    assert [said["text"] for said in summary["verdict"]] == [
+        "session below keep",
+        "keep ge threshold",
+        "reserve shrinks prompt",
+    ]
+
+
+def test_a_healthy_session_has_no_verdict(bring: Bring) -> None:
+    config = CONFIG.replace("32000", "40000").replace("25000", "16384")
+    config = config.replace("reserveTokensFloor", "keepRecentTokens: 4000, reserveTokensFloor")
+    assert bring(chat(6, density=1.3), config).summary["verdict"] == []
 
 
 def test_the_verdict_of_an_import_says_what_is_wrong(bring: Bring) -> None:
     config = CONFIG.replace("reserveTokensFloor: 25000", "reserveTokens: 40000")
     verdict = bring(chat(6), config).summary["verdict"]
-    assert [v["text"] for v in verdict] == ["compacts from first token"]
+    assert verdict[0]["text"] == "compacts from first token"
     assert verdict[0]["severity"] == "grave"
     assert "40,000" in verdict[0]["help"]
 
 
 def test_missing_usage_is_no_verdict_of_the_list(bring: Bring) -> None:
-    assert bring(Script().user().answer(), CONFIG).summary["verdict"] == []
+    said = bring(Script().user().answer(), CONFIG).summary["verdict"]
+    assert "usage missing" not in [each["text"] for each in said]
 
 
 def test_a_changed_configuration_rewrites_the_summary(

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from compaction_app.engine.circumstances import Circumstances
-from compaction_app.engine.diagnose import Finding, findings
+from compaction_app.engine.diagnose import Finding, Subject, findings
 from compaction_app.engine.lines import lines_of
 from compaction_app.engine.policy import Policy, with_changes
 from tests.engine.builders import Script, chat
 
-SESSION = chat(6).grown()
+SESSION = chat(6, density=1.3, chars=20_000).grown()
 UNBILLED = Script().user().answer().user().answer().grown()
 HEALTHY: dict[str, Any] = {"contextWindow": 200_000}
 
@@ -22,12 +22,14 @@ def found(
     changes: dict[str, Any] | None = None, grown: Any = SESSION, around: Circumstances | None = None
 ) -> dict[str, Finding]:
     policy = with_changes(Policy(), {**HEALTHY, **(changes or {})})
-    lines = lines_of(policy, around or Circumstances(provider="mock", model="m"))
-    return {finding.code: finding for finding in findings(grown, policy, lines)}
+    around = around or Circumstances(provider="mock", model="m")
+    subject = Subject(policy, around, lines_of(policy, around), grown)
+    return {finding.code: finding for finding in findings(subject)}
 
 
 def test_nothing_is_said_of_a_healthy_configuration() -> None:
-    assert found() == {}
+    assert found(grown=None) == {}
+    assert set(found()) == {"ESTIMATOR_LOW"}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,8 @@ def test_every_fix_is_accepted_by_the_policy() -> None:
 
 
 def test_usage_that_is_missing_everywhere() -> None:
-    assert found(grown=UNBILLED)["USAGE_MISSING"].numbers == {"calls": 2}
+    numbers = found(grown=UNBILLED)["USAGE_MISSING"].numbers
+    assert (numbers["callsWithoutUsage"], numbers["calls"]) == (2, 2)
     half = Script().user().answer(prompt=100).user().answer().grown()
     assert "USAGE_MISSING" not in found(grown=half)
     assert "USAGE_MISSING" not in found(grown=Script().user().grown())
@@ -102,7 +105,8 @@ def test_usage_that_is_missing_everywhere() -> None:
 
 def test_the_gravest_comes_first() -> None:
     policy = replace(Policy(), context_window=3_000, memory_flush_enabled=False)
-    lines = lines_of(policy, Circumstances(provider="mock", model="m"))
-    order = [finding.severity for finding in findings(UNBILLED, policy, lines)]
+    around = Circumstances(provider="mock", model="m")
+    subject = Subject(policy, around, lines_of(policy, around), UNBILLED)
+    order = [finding.severity for finding in findings(subject)]
     assert order == sorted(order, key=["grave", "warn", "info"].index)
     assert order[0] == "grave" and order[-1] == "info"

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sessions_app import imports
-from sessions_app.importers import NotATranscript, read_transcript
+from sessions_app.importers import NotATranscript, read_transcript, records
 from sessions_app.imports import import_file
 from sessions_app.models import Entry, ImportProblem, Session, Team, Window
 from sessions_app.payload import unpack
@@ -277,7 +277,7 @@ def test_no_more_problems_are_kept_than_anybody_reads(alice: Person) -> None:
 
 def test_a_giant_file_says_so_also_when_it_has_grown_to_be_one(alice: Person) -> None:
     chain = short_session()
-    with patch.object(imports, "FILE_GIANT_BYTES", len(chain.data()) + 1):
+    with patch.object(records, "GIANT_FILE_BYTES", len(chain.data()) + 1):
         session = alice.imports(chain.data())
         assert problems(session) == []
         for _ in range(2):

@@ -1,0 +1,239 @@
+"""A verdict on files as they lie: transcripts, an index, a configuration, a state folder.
+
+Reads and judges; needs no server and no database, and stores nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from compaction_app.engine.composition.bootstrap_files import WorkspaceFile
+from compaction_app.engine.composition.file_selection import LOAD_ORDER
+from compaction_app.engine.config_value import value_at
+from compaction_app.engine.diagnose import (
+    Finding,
+    Subject,
+    by_consequence,
+    cut_files,
+    damage,
+    findings,
+)
+from compaction_app.engine.diagnose.configuration import read_config
+from compaction_app.engine.lines import lines_of
+from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RuleSet
+from compaction_app.engine.session_policy import rule_set_of, session_policy
+from compaction_app.recordings import Recording, read_recording
+from sessions_app.folders import CONFIG_NAME, INDEX_NAME, TRANSCRIPT_SUFFIX, beside, bundles, walk
+from sessions_app.importers.index import Index, IndexEntry, file_of, read_index, unmatched
+from sessions_app.transcript import Problem
+
+SQLITE_MAGIC: Final = b"SQLite format 3\x00"
+SQLITE: Final = "is a SQLite store, which cannot be read yet; give the folder of an older version."
+
+
+class CannotDiagnose(ValueError):
+    """There is nothing to judge at a path; the message says why and what would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A configuration read and judged; ``path`` is none where there is none."""
+
+    path: Path | None
+    values: Mapping[str, Any]
+    findings: tuple[Finding, ...]
+    rules: RuleSet
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Files that belong together; ``is_whole`` when their folder was asked for as a whole."""
+
+    config: Path | None
+    index: Path | None
+    transcripts: tuple[Path, ...]
+    is_whole: bool
+
+
+def diagnose(
+    paths: Iterable[Path], config: Path | None = None, rules: RuleSet | None = None
+) -> list[Finding]:
+    """All findings on what lies at the paths, the gravest first.
+
+    ``config`` takes the place of the configurations beside the paths, ``rules`` that of the version
+    they name.
+
+    Raises:
+        CannotDiagnose: for a path with nothing to judge.
+    """
+    groups = [group for path in paths for group in _groups(path)]
+    found: list[Finding] = []
+    told: set[Path | None] = set()
+    for group in groups:
+        settings = _settings(config or group.config, rules)
+        if settings.path not in told:
+            told.add(settings.path)
+            found += settings.findings
+            found += _workspace(settings)
+        found += _judge_group(group, settings)
+    return by_consequence(found)
+
+
+def _groups(path: Path) -> list[Group]:
+    if path.is_dir():
+        return _groups_of_folder(path)
+    if not path.is_file():
+        raise CannotDiagnose(f"{path}: there is no such file or folder.")
+    with path.open("rb") as file:
+        head = file.read(len(SQLITE_MAGIC))
+    if head == SQLITE_MAGIC or path.suffix in (".sqlite", ".db"):
+        raise CannotDiagnose(f"{path} {SQLITE}")
+    near = {found.name: found for found in beside(path)}
+    config = near.get(CONFIG_NAME)
+    if path.name == CONFIG_NAME or (path.suffix in (".json", ".json5") and not _is_index(path)):
+        return [Group(path, None, (), is_whole=False)]
+    if path.suffix == ".json":
+        transcripts = [p for p in sorted(path.parent.iterdir()) if p.suffix == TRANSCRIPT_SUFFIX]
+        known = tuple(p for p in transcripts if p in set(walk(path.parent)))
+        return [Group(config, path, known, is_whole=bool(known))]
+    return [Group(config, near.get(INDEX_NAME), (path,), is_whole=False)]
+
+
+def _is_index(path: Path) -> bool:
+    return path.name == INDEX_NAME or bool(read_index(path.read_bytes()).by_session_id)
+
+
+def _groups_of_folder(folder: Path) -> list[Group]:
+    names = {path.as_posix(): path for path in walk(folder)}
+    groups = []
+    for bundle in bundles(names):
+        index = names.get(bundle.index)
+        config = names.get(bundle.config)
+        if config is None and index is not None:
+            config = next((p for p in beside(index) if p.name == CONFIG_NAME), None)
+        transcripts = tuple(names[name] for name in bundle.transcripts)
+        groups.append(Group(config, index, transcripts, is_whole=True))
+    used = {g.config for g in groups if g.index or g.transcripts}
+    groups = [g for g in groups if g.index or g.transcripts or g.config not in used]
+    if groups:
+        return groups
+    store = next((p for p in sorted(folder.rglob("*.sqlite")) if p.is_file()), None)
+    if store is not None:
+        raise CannotDiagnose(f"{store} {SQLITE}")
+    raise CannotDiagnose(
+        f"{folder} holds no transcript (.jsonl), no sessions.json and no openclaw.json."
+    )
+
+
+def _settings(path: Path | None, rules: RuleSet | None) -> Settings:
+    if path is None:
+        return Settings(None, {}, (), rules or DEFAULT_RULE_SET)
+    try:
+        text = path.read_bytes().decode("utf-8-sig", "replace")
+    except OSError as error:
+        raise CannotDiagnose(f"{path} cannot be read: {error.strerror or error}.") from error
+    chosen = rules or rule_set_of(read_config(text, DEFAULT_RULE_SET.config).config)
+    read = read_config(text, chosen.config)
+    return Settings(path, read.config, read.findings, chosen)
+
+
+def _judge_group(group: Group, settings: Settings) -> Iterator[Finding]:
+    index = read_index(group.index.read_bytes()) if group.index else Index({})
+    yield from damage.find(index.problems)
+    left = dict(index.by_session_id)
+    names: dict[str, str] = {}
+    for path in group.transcripts:
+        recording = read_recording(path)
+        if isinstance(recording, str):
+            yield from _unreadable(path, recording, index, is_whole=group.is_whole)
+            continue
+        names[path.name] = recording.identity
+        known = _entry_of(index, path, recording)
+        if known is not None:
+            left.pop(str(known.entry["sessionId"]), None)
+        yield from _judge(settings, known, recording, path)
+    if group.is_whole or not group.transcripts:
+        for known in left.values():
+            yield from _judge(settings, known, None, group.index)
+    if group.index and group.is_whole and not index.problems:
+        for problem in unmatched(index, names):
+            yield from damage.find((problem,))
+    if not group.index and not group.transcripts:
+        yield from _judge(settings, None, None, None)
+
+
+def _unreadable(path: Path, fault: str, index: Index, *, is_whole: bool) -> Iterator[Finding]:
+    """A file that is no transcript: an error where it was asked for, damage where the index names it.
+
+    Other files may lie in a folder.
+    """
+    if not is_whole:
+        raise CannotDiagnose(f"{path}: {fault}")
+    named = {file_of(known.entry) for known in index.by_session_id.values()}
+    if path.name in named:
+        message = f"{path.name}, which sessions.json names, is no transcript. {fault}"
+        yield from damage.find((Problem(0, "FILE_NO_TRANSCRIPT", message),))
+
+
+def _entry_of(index: Index, path: Path, recording: Recording) -> IndexEntry | None:
+    stem = path.name.split(".")[0].split("-topic-")[0]
+    by_id = index.by_session_id
+    return by_id.get(recording.identity) or by_id.get(stem)
+
+
+def _judge(
+    settings: Settings, known: IndexEntry | None, recording: Recording | None, path: Path | None
+) -> Iterator[Finding]:
+    """The findings on one session, or on the settings alone."""
+    entry = known.entry if known else {}
+    found = session_policy(
+        settings.values,
+        entry,
+        recording.provider if recording else "",
+        recording.model if recording else "",
+        settings.rules,
+    )
+    subject = Subject(
+        policy=found.policy,
+        around=found.around,
+        lines=lines_of(found.policy, found.around),
+        entry=entry or None,
+        has_config=settings.path is not None,
+    )
+    if recording is not None:
+        subject = replace(subject, grown=recording.grown, signs=recording.signs)
+    session = recording.identity if recording else str(entry.get("sessionId") or "")
+    agent = _agent(known, path)
+    judged = [*findings(subject), *damage.find(recording.problems if recording else ())]
+    for finding in judged:
+        yield replace(finding, session=session, agent=agent)
+
+
+def _agent(known: IndexEntry | None, path: Path | None) -> str:
+    """The agent's id, from the session's key or from the place in a state folder."""
+    parts = known.key.split(":") if known else []
+    if len(parts) >= 3 and parts[0] == "agent":
+        return parts[1]
+    folders = path.absolute().parts if path else ()
+    return folders[-3] if len(folders) > 3 and folders[-4] == "agents" else ""
+
+
+def _workspace(settings: Settings) -> Iterator[Finding]:
+    """Files of the workspace that this configuration cuts, where the workspace lies here."""
+    if settings.path is None:
+        return
+    named = value_at(settings.values, "agents", "defaults", "workspace")
+    places = [Path(named).expanduser()] if isinstance(named, str) and named else []
+    places.append(settings.path.parent / "workspace")
+    folder = next((place for place in places if place.is_dir()), None)
+    if folder is None:
+        return
+    files = [
+        WorkspaceFile(name, str(path), path.read_text(encoding="utf-8", errors="replace"))
+        for name in LOAD_ORDER
+        if (path := folder / name).is_file()
+    ]
+    yield from cut_files.find(files, settings.values, settings.rules)

@@ -1,0 +1,84 @@
+"""Under which settings, provider and model did a session run? What its files say, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compaction_app.engine.circumstances import Circumstances
+from compaction_app.engine.config_value import value_at
+from compaction_app.engine.policy import Policy, PolicyError, with_changes
+from compaction_app.engine.policy_config import policy_from_config
+from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RULE_SETS, RuleSet
+from sessions_app.tokens import javascript as js
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPolicy:
+    """The policy, the circumstances, and the values of the file that the policy does not take."""
+
+    policy: Policy
+    around: Circumstances
+    problems: tuple[str, ...]
+
+
+def session_policy(
+    config: Mapping[str, Any],
+    entry: Mapping[str, Any],
+    provider: str = "",
+    model: str = "",
+    rules: RuleSet = DEFAULT_RULE_SET,
+) -> SessionPolicy:
+    """From a configuration and an index entry; both may be empty.
+
+    ``provider`` and ``model`` are the transcript's; the entry's and the configured ones stand in. A
+    window that no configuration gives is the one that the index says a run had.
+    """
+    configured = _configured_model(config)
+    provider = provider or _text(entry.get("modelProvider")) or configured[0]
+    model = model or _text(entry.get("model")) or configured[1]
+    read = policy_from_config(config, provider, model)
+    policy, window = read.policy, entry.get("contextTokens")
+    if policy.context_window is None and js.is_finite(window):
+        with suppress(PolicyError):  # a value that no window can have says nothing
+            policy = with_changes(policy, {"contextWindow": window})
+    around = Circumstances(provider=provider, model=model, config=config)
+    return SessionPolicy(policy, replace(around, rules=rules), read.problems)
+
+
+def rule_set_of(config: Mapping[str, Any]) -> RuleSet:
+    """The rules of the version that last wrote the file, or of the nearest older one that is known."""
+    version = _version(value_at(config, "meta", "lastTouchedVersion"))
+    known = sorted(RULE_SETS.values(), key=lambda rules: _version(rules.runtime_version))
+    older = [rules for rules in known if _version(rules.runtime_version) <= version]
+    if not version:
+        return DEFAULT_RULE_SET
+    return older[-1] if older else known[0]
+
+
+def _version(text: object) -> tuple[int, ...]:
+    parts = text.split("-")[0].split(".") if isinstance(text, str) else []
+    return tuple(int(part) for part in parts) if all(p.isdecimal() for p in parts) else ()
+
+
+def _configured_model(config: Mapping[str, Any]) -> tuple[str, str]:
+    """Provider and model of ``agents.defaults.model``; the first listed model where it is not set."""
+    chosen = value_at(config, "agents", "defaults", "model")
+    named = chosen if isinstance(chosen, str) else value_at(chosen, "primary")
+    if isinstance(named, str) and "/" in named:
+        provider, _, model = named.partition("/")
+        return js.trim(provider), js.trim(model)
+    providers = value_at(config, "models", "providers")
+    for provider, entry in providers.items() if isinstance(providers, Mapping) else ():
+        models = value_at(entry, "models")
+        for listed in models if isinstance(models, list) else ():
+            identity = value_at(listed, "id")
+            if isinstance(identity, str) and (not named or identity == named):
+                return provider, identity
+    return "", _text(named)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,58 @@
+"""What settings, provider, model and version the files of a session come to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from compaction_app.engine.session_policy import rule_set_of, session_policy
+
+LISTED: dict[str, Any] = {
+    "models": {"providers": {"p": {"models": [{"id": "m", "contextWindow": 96_000}]}}}
+}
+
+
+def test_the_transcript_names_the_model_before_the_index_and_the_configuration() -> None:
+    entry = {"modelProvider": "index", "model": "of-index"}
+    config = LISTED | {"agents": {"defaults": {"model": {"primary": "file/of-file"}}}}
+
+    def named(*args: Any) -> tuple[str, str]:
+        around = session_policy(*args).around
+        return around.provider, around.model
+
+    assert named(config, entry, "own", "of-own") == ("own", "of-own")
+    assert named(config, entry) == ("index", "of-index")
+    assert named(config, {}) == ("file", "of-file")
+    assert named(LISTED, {}) == ("p", "m")
+    assert named({}, {}) == ("", "")
+
+
+@pytest.mark.parametrize("model", ["p/m", {"primary": "p/m"}, "m"])
+def test_a_configured_model_may_be_a_text_or_an_object(model: Any) -> None:
+    config = LISTED | {"agents": {"defaults": {"model": model}}}
+    assert session_policy(config, {}).policy.context_window == 96_000
+
+
+def test_the_index_gives_the_window_only_where_the_file_does_not() -> None:
+    entry = {"contextTokens": 48_000}
+    assert session_policy({}, entry).policy.context_window == 48_000
+    assert session_policy(LISTED, entry).policy.context_window == 96_000
+
+
+@pytest.mark.parametrize(
+    ("version", "rules"),
+    [
+        ("2026.1.5", "openclaw-2026.3"),
+        ("2026.3.13", "openclaw-2026.3"),
+        ("2026.4.19", "openclaw-2026.3"),
+        ("2026.4.20", "openclaw-2026.4.20"),
+        ("2026.5.27-beta.1", "openclaw-2026.4.20"),
+        ("2026.9.6", "openclaw-2026.5.28"),
+        (None, "openclaw-2026.5.28"),
+        ("soon", "openclaw-2026.5.28"),
+        (7, "openclaw-2026.5.28"),
+    ],
+)
+def test_the_version_that_wrote_the_file_chooses_the_rules(version: Any, rules: str) -> None:
+    assert rule_set_of({"meta": {"lastTouchedVersion": version}}).id == rules
