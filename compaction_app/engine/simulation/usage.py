@@ -1,0 +1,113 @@
+"""What a simulated call bills: the recorded figures where its context is the recorded one, else a rule.
+
+Without more knowledge the recorded prompt grows or shrinks by what the context has more or less,
+estimated and multiplied by the session's density. A scripted server's own rule can be given instead.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Final
+
+from compaction_app.engine.simulation.recording import RecordedCall, Recording
+from compaction_app.engine.turn.requests import Context
+from sessions_app.session_context import context_of_path, llm_messages
+from sessions_app.tokens.message_tokens import MessageTokenRules, messages_tokens
+from sessions_app.tokens.pressure import CJK_WEIGHT, string_weight
+from sessions_app.usage import UsageRules, normalize_usage, prompt_tokens
+
+Message = Mapping[str, Any]
+LEAST_STEPS: Final = 5
+LEAST_GROWTH: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class CallSituation:
+    """A simulated call beside the recorded one that answers it."""
+
+    context: Context
+    recorded: RecordedCall
+    tokens: MessageTokenRules
+    usage: UsageRules
+
+
+PromptRule = Callable[[CallSituation], float | None]
+"""The billed prompt of a call whose context is not the recorded one; none where nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByDensity:
+    """The recorded prompt, and the difference of the contexts at ``density`` tokens an estimated one."""
+
+    density: float = 1.0
+
+    def __call__(self, call: CallSituation) -> float | None:
+        billed = prompt_tokens(normalize_usage(_usage_of(call.recorded), call.usage))
+        if billed is None:
+            return None
+        recorded = messages_tokens(context_of_path(call.recorded.path).messages, call.tokens)
+        simulated = messages_tokens(call.context.messages, call.tokens)
+        return max(0, round(billed + self.density * (simulated - recorded)))
+
+
+@dataclass(frozen=True, slots=True)
+class Scripted:
+    """The rule of a scripted server: characters of everything sent by ``divisor``, rounded up, and one
+    token for each CJK character. ``system_chars`` and ``tool_chars`` are what it was sent besides."""
+
+    divisor: int = 4
+    system_chars: int = 0
+    tool_chars: int = 0
+
+    def __call__(self, call: CallSituation) -> float | None:
+        texts = list(_texts(call.context.messages))
+        cjk = sum(map(_cjk, texts))
+        chars = self.system_chars + self.tool_chars + sum(map(len, texts)) - cjk
+        return -(-chars // self.divisor) + cjk
+
+
+def measured_density(recording: Recording, tokens: MessageTokenRules, usage: UsageRules) -> float:
+    """Billed tokens per estimated one: the median over the steps between calls, 1 below five steps."""
+    known: list[tuple[float, float]] = []
+    for call in (call for turn in recording.turns for call in turn.calls):
+        billed = prompt_tokens(normalize_usage(_usage_of(call), usage))
+        if billed is not None:
+            known.append((billed, messages_tokens(context_of_path(call.path).messages, tokens)))
+    steps = [
+        (after[0] - before[0]) / (after[1] - before[1])
+        for before, after in zip(known, known[1:], strict=False)
+        if after[1] - before[1] >= LEAST_GROWTH and after[0] > before[0]
+    ]
+    return median(steps) if len(steps) >= LEAST_STEPS else 1.0
+
+
+def with_prompt(message: Message, prompt: float) -> Message:
+    """An answer that bills another prompt; output stays, cached parts become plain input."""
+    usage = message.get("usage")
+    old = usage if isinstance(usage, Mapping) else {}
+    output = old.get("output") or 0
+    new = {**old, "input": prompt, "cacheRead": 0, "cacheWrite": 0, "totalTokens": prompt + output}
+    return {**message, "usage": new}
+
+
+def _usage_of(call: RecordedCall) -> Any:
+    return call.entry["message"].get("usage")
+
+
+def _texts(messages: Sequence[Message]) -> Iterable[str]:
+    for message in llm_messages(messages):
+        content = message.get("content")
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or ()
+        for block in blocks:
+            if isinstance(block, Mapping) and isinstance(block.get("text"), str):
+                yield block["text"]
+            elif isinstance(block, Mapping) and block.get("type") == "toolCall":
+                arguments = json.dumps(block.get("arguments"), separators=(",", ":"))
+                yield f"{block.get('name')}{arguments}"
+
+
+def _cjk(text: str) -> int:
+    return (string_weight(text) - len(text)) // (CJK_WEIGHT - 1)
