@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Any, Final
 
@@ -78,7 +79,7 @@ def measured_density(recording: Recording, tokens: MessageTokenRules, usage: Usa
             known.append((billed, messages_tokens(context_of_path(call.path).messages, tokens)))
     steps = [
         (after[0] - before[0]) / (after[1] - before[1])
-        for before, after in zip(known, known[1:], strict=False)
+        for before, after in pairwise(known)
         if after[1] - before[1] >= LEAST_GROWTH and after[0] > before[0]
     ]
     return median(steps) if len(steps) >= LEAST_STEPS else 1.0

@@ -22,6 +22,7 @@ from compaction_app.engine.turn.compacting import CompactionAsk, compact, trunca
 from compaction_app.engine.turn.history import attempt_history
 from compaction_app.engine.turn.record import CallRecord
 from compaction_app.engine.turn.requests import Context, ModelAnswer, ModelCall, Moment, Steps
+from compaction_app.engine.turn.runtime_event import runtime_context
 from compaction_app.engine.turn.work import message_of
 from sessions_app.session_context import context_of_path
 from sessions_app.usage import Usage, normalize_usage, prompt_tokens
@@ -85,8 +86,15 @@ class Attempt:
                 return end
         yield from self.run.store_prompt()
         stored = message_of(self.run.message)
-        self.news = [{**stored, "content": _with_text(stored.get("content"), self.run.sent)}]
+        self.news = [
+            *self._told(),
+            {**stored, "content": _with_text(stored.get("content"), self.run.sent)},
+        ]
         return (yield from self._talk())
+
+    def _told(self) -> list[Message]:
+        """What the runtime tells the model beside the prompt; a flush turn is told nothing."""
+        return runtime_context(self.work.queued) if self.run.kind == "turn" else []
 
     def _load(self) -> Steps[None]:
         """The history as the session holds it, without an answer that failed last."""
@@ -184,7 +192,7 @@ class Attempt:
             setup.rules.routing,
             setup.rules.pruning.recovery,
             setup.rules.id,
-            Prompt(copy.messages, self.run.sent, _text_of(self.run.system_chars)),
+            Prompt([*copy.messages, *self._told()], self.run.sent, _text_of(self.run.system_chars)),
             setup.lines.window,
             setup.lines.check_budget.reserve,
             setup.tool_cap_chars,

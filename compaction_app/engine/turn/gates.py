@@ -28,6 +28,7 @@ from compaction_app.engine.turn.closing import count_compactions
 from compaction_app.engine.turn.compacting import CompactionAsk, compact
 from compaction_app.engine.turn.requests import Moment, Steps
 from compaction_app.engine.turn.run import ModelRun, carry_out
+from compaction_app.engine.turn.runtime_event import judged_text
 from compaction_app.engine.turn.state import file_reader, line_bytes
 from compaction_app.engine.turn.work import TurnWork
 from sessions_app.session_index import compaction_count, record_flush
@@ -134,7 +135,7 @@ def _carry_out(work: TurnWork, plan: FlushPlan) -> Steps[str | None]:
 
 
 def _prompt_tokens(work: TurnWork) -> int | None:
-    return prompt_estimate(work.prompt.judged, work.rules.message_tokens)
+    return prompt_estimate(judged_text(work.queued, work.prompt.judged), work.rules.message_tokens)
 
 
 def _recent(work: TurnWork) -> list[Mapping[str, Any]]:

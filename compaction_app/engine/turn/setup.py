@@ -65,7 +65,9 @@ def run_setup(
     config = config_with_policy(policy, around.provider, around.model, around.config)
     lines = lines_of(policy, around)
     own = policy_from_config(around.config, around.provider, around.model)
-    keeps = KEEP_RECENT in own.explicit or policy.keep_recent_tokens != own.policy.keep_recent_tokens
+    keeps = (
+        KEEP_RECENT in own.explicit or policy.keep_recent_tokens != own.policy.keep_recent_tokens
+    )
     eligible = cache_ttl_eligible(
         around.provider, around.model, rules, model_api(around.config, around.provider)
     )

@@ -19,12 +19,14 @@ class SessionState:
 
     ``entries`` stand in file order, the last one is the leaf. ``index`` is the session's object in
     ``sessions.json``. ``header_bytes`` and ``entry_bytes`` are what the two take in the file.
+    ``queued`` are events that the next prompt tells the model of.
     """
 
     entries: tuple[Entry, ...] = ()
     index: Entry = field(default_factory=dict)
     header_bytes: int = 0
     entry_bytes: int = 0
+    queued: tuple[str, ...] = ()
 
     @property
     def byte_size(self) -> int:

@@ -8,8 +8,10 @@ session as it is then, with a decision for every stage of the turn's order, fire
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
+from compaction_app.engine.compaction.run import CompactionRun
 from compaction_app.engine.recovery_limits import OVERFLOW_TEXT
 from compaction_app.engine.turn.closing import close_run, count_compactions
 from compaction_app.engine.turn.compacting import CompactionAsk, compact
@@ -17,9 +19,11 @@ from compaction_app.engine.turn.gates import flush, preflight
 from compaction_app.engine.turn.record import TurnResult
 from compaction_app.engine.turn.requests import Moment, Steps
 from compaction_app.engine.turn.run import ModelRun, carry_out
+from compaction_app.engine.turn.runtime_event import compacted_event, with_event
 from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.engine.turn.state import SessionState
 from compaction_app.engine.turn.work import TurnPrompt, TurnWork
+from sessions_app.session_index import total_tokens
 
 _BEFORE_RUN: Final[Mapping[str, Callable[[TurnWork], Steps[str | None]]]] = {
     "preflight": preflight,
@@ -32,6 +36,7 @@ NO_COST: Final = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "tot
 def run_turn(setup: RunSetup, state: SessionState, prompt: TurnPrompt) -> Steps[TurnResult]:
     """Answer what a user sent."""
     work = TurnWork(setup, state, prompt)
+    work.state = replace(state, queued=())
     for stage in setup.order.turn:
         reply = yield from _BEFORE_RUN[stage](work)
         if reply is not None:
@@ -59,7 +64,21 @@ def run_manual_compaction(
     work.fired("manual_compaction", work.total_before, None, reason, made.decision)
     if done:
         yield from count_compactions(work, 1, made.tokens_after)
+        yield from _announce(work, made)
     return work.finished("compacted" if done else "refused", made.message)
+
+
+def _announce(work: TurnWork, made: CompactionRun) -> Steps[None]:
+    """The next prompt will tell the model what happened."""
+    now = yield Moment("entry")
+    event = compacted_event(
+        made.tokens_before or 0,
+        made.tokens_after,
+        total_tokens(work.state.index),
+        work.setup.lines.window,
+        now,
+    )
+    work.state = replace(work.state, queued=with_event(work.state.queued, event))
 
 
 def _reply(work: TurnWork, text: str, *, stored: bool) -> Steps[None]:

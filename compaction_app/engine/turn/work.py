@@ -48,6 +48,7 @@ class TurnWork:
 
     def __init__(self, setup: RunSetup, state: SessionState, prompt: TurnPrompt) -> None:
         self.setup, self.state, self.prompt = setup, state, prompt
+        self.queued = state.queued
         self.rules = setup.rules
         self.total_before = total_tokens(state.index)
         self.attempt = 0
