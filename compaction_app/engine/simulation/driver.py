@@ -47,7 +47,7 @@ class Envelope:
     def prompt(self, turn: RecordedTurn) -> TurnPrompt:
         """The prompt of a recorded turn; a channel folds blanks in a row into one."""
         text = turn.text
-        body = _BLANKS.sub(" ", text) if self.chars else text
+        body = folded(text) if self.chars else text
         return TurnPrompt(
             message=turn.entry,
             sent="x" * self.chars + body,
@@ -57,15 +57,23 @@ class Envelope:
         )
 
 
+def folded(text: str) -> str:
+    """A text as a channel hands it on: blanks in a row are one."""
+    return _BLANKS.sub(" ", text)
+
+
 @dataclass(slots=True)
 class Answers:
-    """Answers what turns ask, from a recording; how far it has been used up is kept here."""
+    """Answers what turns ask, from a recording; how far it has been used up is kept here.
 
-    recording: Recording
+    ``own_policy``: the calls are cut as they were when they were recorded.
+    """
+
     setup: RunSetup
     rule: PromptRule
     summaries: Iterator[KnownSummary]
     flushes: Iterator[Sequence[RecordedCall]]
+    own_policy: bool = True
     clock_ms: float = 0
     calls: list[RecordedCall] = field(default_factory=list)
     flush_calls: list[RecordedCall] = field(default_factory=list)
@@ -119,9 +127,11 @@ class Answers:
         self, call: ModelCall, recorded: RecordedCall, same: bool, *, goes_on: bool
     ) -> ModelAnswer:
         entry = recorded.entry
-        if not same:
+        if not same or (call.context.changes and not self.own_policy):
             rules = self.setup.rules
-            situation = CallSituation(call.context, recorded, rules.message_tokens, rules.usage)
+            situation = CallSituation(
+                call.run, call.context, recorded, rules.message_tokens, rules.usage
+            )
             prompt = self.rule(situation)
             if prompt is not None:
                 entry = {**entry, "message": with_prompt(entry["message"], prompt)}
@@ -155,27 +165,18 @@ class SimulatedTurn:
 
 
 def simulate(
-    recording: Recording,
-    setup: RunSetup,
-    envelope: Envelope,
-    rule: PromptRule,
-    header_bytes: int = 0,
+    recording: Recording, answers: Answers, envelope: Envelope, header_bytes: int = 0
 ) -> list[SimulatedTurn]:
     """Run every turn of a recording, each on what the turns before it left."""
-    answers = answers_of(recording, setup, rule)
     state = SessionState(header_bytes=header_bytes)
     done: list[SimulatedTurn] = []
     for turn in recording.turns:
         answers.begin(turn)
         state = with_entries_before(state, turn)
-        result = finish(turn_steps(turn, setup, state, envelope), answers)
+        result = finish(turn_steps(turn, answers.setup, state, envelope), answers)
         state = result.state
         done.append(SimulatedTurn(turn, result))
     return done
-
-
-def answers_of(recording: Recording, setup: RunSetup, rule: PromptRule) -> Answers:
-    return Answers(recording, setup, rule, iter(recording.summaries), iter(recording.flushes))
 
 
 def with_entries_before(state: SessionState, turn: RecordedTurn) -> SessionState:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from compaction_app.engine.pruning.cache_touch import CACHE_TTL_ENTRY
+from compaction_app.engine.recovery_limits import OVERFLOW_TEXT
 from compaction_app.engine.turn.requests import KnownSummary
 from sessions_app.importers.marks import first_text
 from sessions_app.tokens import javascript as js
@@ -35,17 +36,16 @@ class RecordedCall:
 
 @dataclass(slots=True)
 class RecordedTurn:
-    """One turn of a person. ``before`` are entries with a message that stand in front of it,
-    ``leading`` those without; ``caused`` what the recording's policy did in it, in order."""
+    """One turn of a person; ``seq`` is the place of its prompt in the file. ``before`` are entries with
+    a message that stand in front of it, ``leading`` those without."""
 
     kind: TurnKind
     entry: Record
     number: int
-    path: tuple[Record, ...]
+    seq: int
     before: list[Record] = field(default_factory=list)
     leading: list[Record] = field(default_factory=list)
     calls: list[RecordedCall] = field(default_factory=list)
-    caused: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -63,14 +63,34 @@ class RecordedTurn:
 
 
 @dataclass(slots=True)
+class Caused:
+    """What the recording's own policy caused at a place of the file: a compaction with its summary, a
+    flush with its calls, or a reply of the gateway."""
+
+    kind: Literal["compaction", "flush", "injected"]
+    seq: int
+    summary: KnownSummary | None = None
+    calls: list[RecordedCall] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Recording:
-    """``summaries`` of its compactions and the calls of its ``flushes``, each in order."""
+    """``entries`` are those of the file, in its order, with all that was stripped."""
 
     turns: list[RecordedTurn] = field(default_factory=list)
-    summaries: list[KnownSummary] = field(default_factory=list)
-    flushes: list[list[RecordedCall]] = field(default_factory=list)
+    caused: list[Caused] = field(default_factory=list)
     stripped: Counter[str] = field(default_factory=Counter)
     entries: tuple[Record, ...] = ()
+
+    @property
+    def summaries(self) -> list[KnownSummary]:
+        """The summaries of its compactions, in order."""
+        return [c.summary for c in self.caused if c.summary is not None]
+
+    @property
+    def flushes(self) -> list[list[RecordedCall]]:
+        """The calls of each of its memory flushes, in order."""
+        return [c.calls for c in self.caused if c.kind == "flush"]
 
 
 def read_recording(entries: Sequence[Entry]) -> Recording:
@@ -109,8 +129,8 @@ class _Reader:
             self._compaction(entry)
         elif entry.role == "user":
             self._user(entry)
-        elif entry.mark == "injected":
-            self._caused("injected")
+        elif entry.mark == "injected" or _is_overflow_reply(entry):
+            self._caused(Caused("injected", entry.seq))
         elif entry.role == "assistant":
             self._answer(entry)
         elif entry.role == "toolResult":
@@ -130,15 +150,14 @@ class _Reader:
             details=details if isinstance(details, Mapping) else None,
             from_hook=record.get("fromHook") is True,
         )
-        self.recording.summaries.append(known)
-        self._caused("compaction")
+        self._caused(Caused("compaction", entry.seq, known))
 
     def _user(self, entry: Entry) -> None:
         recording = self.recording
         if entry.mark == "flush":
-            self.calls = []
-            recording.flushes.append(self.calls)
-            self._caused("flush")
+            caused = Caused("flush", entry.seq)
+            self.calls = caused.calls
+            self._caused(caused)
             return
         key = entry.message.get("idempotencyKey")
         if isinstance(key, str) and key in self.keys:
@@ -150,7 +169,7 @@ class _Reader:
             kind="compact" if entry.mark == "compact_command" else "message",
             entry=_plain(entry),
             number=len(recording.turns) + 1,
-            path=self._path(entry),
+            seq=entry.seq,
             before=[e for e in self.waiting if _holds_message(e)],
             leading=[e for e in self.waiting if not _holds_message(e)],
         )
@@ -169,10 +188,14 @@ class _Reader:
             return ()
         return tuple(self.recording.entries[seq] for seq in branch(self.by_seq, entry.parent_seq))
 
-    def _caused(self, what: str) -> None:
-        self.recording.stripped[what] += 1
-        if self.recording.turns:
-            self.recording.turns[-1].caused.append(what)
+    def _caused(self, caused: Caused) -> None:
+        self.recording.stripped[caused.kind] += 1
+        self.recording.caused.append(caused)
+
+
+def _is_overflow_reply(entry: Entry) -> bool:
+    """The runtime's last word on an overflow, which local runs store like an answer of the model."""
+    return entry.role == "assistant" and first_text(entry.message) == OVERFLOW_TEXT
 
 
 def _holds_message(entry: Record) -> bool:

@@ -6,7 +6,6 @@ estimated and multiplied by the session's density. A scripted server's own rule 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,8 +13,9 @@ from statistics import median
 from typing import Any, Final
 
 from compaction_app.engine.simulation.recording import RecordedCall, Recording
-from compaction_app.engine.turn.requests import Context
+from compaction_app.engine.turn.requests import Context, RunKind
 from sessions_app.session_context import context_of_path, llm_messages
+from sessions_app.tokens import javascript as js
 from sessions_app.tokens.message_tokens import MessageTokenRules, messages_tokens
 from sessions_app.tokens.pressure import CJK_WEIGHT, string_weight
 from sessions_app.usage import UsageRules, normalize_usage, prompt_tokens
@@ -29,6 +29,7 @@ LEAST_GROWTH: Final = 20
 class CallSituation:
     """A simulated call beside the recorded one that answers it."""
 
+    run: RunKind
     context: Context
     recorded: RecordedCall
     tokens: MessageTokenRules
@@ -57,16 +58,23 @@ class ByDensity:
 @dataclass(frozen=True, slots=True)
 class Scripted:
     """The rule of a scripted server: characters of everything sent by ``divisor``, rounded up, and one
-    token for each CJK character. ``system_chars`` and ``tool_chars`` are what it was sent besides."""
+    token for each CJK character.
+
+    ``unsent_system_chars``: how much of the system prompt that the runtime reports is not sent.
+    ``tool_chars`` and ``flush_tool_chars`` are the schemas of the tools of a turn and of a flush.
+    """
 
     divisor: int = 4
-    system_chars: int = 0
+    unsent_system_chars: int = 0
     tool_chars: int = 0
+    flush_tool_chars: int = 0
 
     def __call__(self, call: CallSituation) -> float | None:
         texts = list(_texts(call.context.messages))
         cjk = sum(map(_cjk, texts))
-        chars = self.system_chars + self.tool_chars + sum(map(len, texts)) - cjk
+        tools = self.flush_tool_chars if call.run == "flush" else self.tool_chars
+        system = max(0, call.context.system_chars - self.unsent_system_chars)
+        chars = system + tools + sum(map(js.utf16_len, texts)) - cjk
         return -(-chars // self.divisor) + cjk
 
 
@@ -106,9 +114,9 @@ def _texts(messages: Sequence[Message]) -> Iterable[str]:
             if isinstance(block, Mapping) and isinstance(block.get("text"), str):
                 yield block["text"]
             elif isinstance(block, Mapping) and block.get("type") == "toolCall":
-                arguments = json.dumps(block.get("arguments"), separators=(",", ":"))
+                arguments = js.json_text(block.get("arguments"))
                 yield f"{block.get('name')}{arguments}"
 
 
 def _cjk(text: str) -> int:
-    return (string_weight(text) - len(text)) // (CJK_WEIGHT - 1)
+    return (string_weight(text) - js.utf16_len(text)) // (CJK_WEIGHT - 1)

@@ -15,7 +15,9 @@ from compaction_app.engine.inner_trigger import (
 from compaction_app.engine.overflow import classify_overflow
 from compaction_app.engine.pruning.cache_touch import cache_touch_marker, last_cache_touch_ms
 from compaction_app.engine.pruning.history_images import prune_history_images
+from compaction_app.engine.pruning.persist import capped_for_storage
 from compaction_app.engine.pruning.recovery import truncate_for_prompt
+from compaction_app.engine.pruning.truncate import tool_result_text_chars
 from compaction_app.engine.routing import OVERFLOW_TEXT, Prompt, route_prompt
 from compaction_app.engine.turn.calling import CallPreparation, prepare_call
 from compaction_app.engine.turn.compacting import CompactionAsk, compact, truncate_session
@@ -161,11 +163,19 @@ class Attempt:
         if answer is None or message is None:
             return None
         self.run.usages.append(usage or Usage())
-        for item in (answer.message, *answer.results):
+        for item in (answer.message, *map(self._stored, answer.results)):
             yield from work.append_message(item)
             self.news.append(message_of(item))
         self.overflow_attempted = overflow_mark_after(self.overflow_attempted, message)
         return answer
+
+    def _stored(self, result: Message) -> Message:
+        """A tool result as the session stores it: over the cap it is cut for good."""
+        message, cap = message_of(result), self.work.setup.stored_cap_chars
+        if tool_result_text_chars(message) <= cap:
+            return result
+        cut = capped_for_storage(message, cap, self.work.rules.pruning.persist)
+        return cut if message is result else {**result, "message": cut}
 
     def _answered(self, message: Message) -> Steps[AttemptEnd | None]:
         """The stages after the last answer; none when the runtime goes on after its own compaction."""

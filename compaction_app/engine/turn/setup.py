@@ -16,7 +16,7 @@ from compaction_app.engine.pruning.cache_ttl_settings import (
     cache_ttl_settings,
     context_pruning,
 )
-from compaction_app.engine.pruning.caps import live_max_chars
+from compaction_app.engine.pruning.caps import live_max_chars, session_max_chars
 from compaction_app.engine.pruning.eligibility import cache_ttl_eligible
 from compaction_app.engine.rule_sets import RuleSet
 from compaction_app.engine.turn.order import TurnOrder
@@ -38,7 +38,10 @@ class SystemSizes:
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """Made by :func:`run_setup`; ``configured_keep`` is ``keepRecentTokens`` where somebody set it."""
+    """Made by :func:`run_setup`; ``configured_keep`` is ``keepRecentTokens`` where somebody set it.
+
+    ``tool_cap_chars`` is a run's cap of one tool result, ``stored_cap_chars`` the session's.
+    """
 
     around: Circumstances
     policy: Policy
@@ -49,6 +52,7 @@ class RunSetup:
     new_ids: Iterator[str]
     configured_keep: object
     tool_cap_chars: float
+    stored_cap_chars: float
     pruning: CacheTtlSettings | None
     pruning_eligible: bool
 
@@ -81,6 +85,7 @@ def run_setup(
         new_ids=new_ids,
         configured_keep=policy.keep_recent_tokens if keeps else None,
         tool_cap_chars=live_max_chars(lines.window, config, None, rules.pruning.caps),
+        stored_cap_chars=session_max_chars(lines.window, config, None, rules.pruning.caps),
         pruning=cache_ttl_settings(context_pruning(config), rules.pruning.cache_ttl.durations),
         pruning_eligible=eligible.fired,
     )

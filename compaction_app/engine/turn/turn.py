@@ -24,11 +24,15 @@ from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.engine.turn.state import SessionState
 from compaction_app.engine.turn.work import TurnPrompt, TurnWork
 from sessions_app.session_index import total_tokens
+from sessions_app.timestamps import iso_text
 
 _BEFORE_RUN: Final[Mapping[str, Callable[[TurnWork], Steps[str | None]]]] = {
     "preflight": preflight,
     "flush": flush,
 }
+GATEWAY_ID_TAIL: Final = "-0000-4000-8000-000000000000"
+"""The gateway's own entries have ids of 36 characters, those of the agent have 8."""
+
 NO_USAGE: Final = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0}
 NO_COST: Final = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}
 
@@ -102,4 +106,7 @@ def _reply(work: TurnWork, text: str, *, stored: bool) -> Steps[None]:
     }
     if work.prompt.run_id:
         message["idempotencyKey"] = work.prompt.run_id
-    yield from work.append_message(message)
+    identity = next(work.setup.new_ids) + GATEWAY_ID_TAIL
+    leaf = work.state.leaf_id
+    entry = {"type": "message", "id": identity, "parentId": leaf, "timestamp": iso_text(now)}
+    yield from work.append({**entry, "message": message})
