@@ -23,11 +23,16 @@ from compaction_app.engine.simulation.driver import (
     folded,
     simulate,
 )
-from compaction_app.engine.simulation.recording import Recording, read_recording
+from compaction_app.engine.simulation.recording import (
+    RecordedTurn,
+    Recording,
+    read_recording,
+)
 from compaction_app.engine.simulation.usage import ByDensity, PromptRule, measured_density
 from compaction_app.engine.turn.setup import RunSetup, SystemSizes, run_setup
 from sessions_app.importers.openclaw import Reader
 from sessions_app.importers.records import Record
+from sessions_app.timestamps import epoch_ms
 from sessions_app.tokens import javascript as js
 from sessions_app.transcript import Entry, Transcript
 
@@ -183,8 +188,15 @@ def _system(report: Any) -> SystemSizes:
 def _envelope(report: Any, recording: Recording) -> Envelope:
     """What the last reported prompt had beyond the text that is stored."""
     chars = value_at(report, "currentTurn", "promptChars")
-    turns = [turn for turn in recording.turns if turn.kind == "message"]
+    made = epoch_ms(value_at(report, "generatedAt"))
+    turns = [turn for turn in recording.turns if turn.kind == "message" and _before(turn, made)]
     if not isinstance(chars, int) or not turns:
         return Envelope()
     extra = max(0, chars - js.utf16_len(folded(turns[-1].text)))
     return Envelope(extra, STAMP_CHARS if extra >= STAMP_CHARS else 0)
+
+
+def _before(turn: RecordedTurn, moment_ms: int | None) -> bool:
+    """Whether a report of that moment can be about the turn, or about one after it."""
+    sent = epoch_ms(turn.entry["message"].get("timestamp"))
+    return moment_ms is None or sent is None or sent <= moment_ms

@@ -181,6 +181,11 @@ class _Reader:
         if self.calls is None:
             self.recording.stripped["answer_without_prompt"] += 1
             return
+        if self.calls and _is_final(self.calls[-1]):
+            # A run without a stored prompt, such as the announcement of a subagent (runs 2).
+            self.recording.stripped["run_without_prompt"] += 1
+            self.waiting.append(_plain(entry))
+            return
         self.calls.append(RecordedCall(_plain(entry), self._path(entry)))
 
     def _path(self, entry: Entry) -> tuple[Record, ...]:
@@ -191,6 +196,11 @@ class _Reader:
     def _caused(self, caused: Caused) -> None:
         self.recording.stripped[caused.kind] += 1
         self.recording.caused.append(caused)
+
+
+def _is_final(call: RecordedCall) -> bool:
+    """Whether an answer ended its run."""
+    return not call.results and call.entry["message"].get("stopReason") == "stop"
 
 
 def _is_overflow_reply(entry: Entry) -> bool:

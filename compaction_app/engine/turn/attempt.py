@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from compaction_app.engine.inner_trigger import (
-    RunState,
-    check_inner_trigger,
-    latest_compaction_ms,
     overflow_mark_after,
 )
 from compaction_app.engine.overflow import classify_overflow
-from compaction_app.engine.pruning.cache_touch import cache_touch_marker, last_cache_touch_ms
-from compaction_app.engine.pruning.history_images import prune_history_images
+from compaction_app.engine.pruning.cache_touch import last_cache_touch_ms
 from compaction_app.engine.pruning.persist import capped_for_storage
-from compaction_app.engine.pruning.recovery import truncate_for_prompt
 from compaction_app.engine.pruning.truncate import tool_result_text_chars
-from compaction_app.engine.routing import OVERFLOW_TEXT, Prompt, route_prompt
+from compaction_app.engine.turn.attempt_stages import (
+    ANSWERED,
+    BEFORE_PROMPT,
+    ENDED,
+    AttemptEnd,
+    stand_in,
+)
 from compaction_app.engine.turn.calling import CallPreparation, prepare_call
-from compaction_app.engine.turn.compacting import CompactionAsk, compact, truncate_session
+from compaction_app.engine.turn.compacting import truncate_session
 from compaction_app.engine.turn.history import attempt_history
 from compaction_app.engine.turn.record import CallRecord
 from compaction_app.engine.turn.requests import Context, ModelAnswer, ModelCall, Moment, Steps
@@ -33,23 +34,6 @@ if TYPE_CHECKING:
     from compaction_app.engine.turn.run import ModelRun
 
 Message = Mapping[str, Any]
-EndKind = Literal["answered", "unanswered", "handled", "overflow"]
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptEnd:
-    """How an attempt ended.
-
-    ``handled``: the session was cut and the prompt is tried again. ``overflow`` with its ``error``:
-    recovery decides. ``checked``: the pre-prompt check said so; ``route`` what it wants.
-    ``compacted``: the attempt compacted by itself.
-    """
-
-    kind: EndKind
-    error: str | None = None
-    route: str | None = None
-    checked: bool = False
-    compacted: bool = False
 
 
 class Attempt:
@@ -61,7 +45,6 @@ class Attempt:
         self.news: list[Message] = []
         self.compacted = False
         self.overflow_attempted = False
-        self.rewritten_before = False
         self.touched_ms: float | None = None
         self.fence: int | None = None
 
@@ -69,12 +52,12 @@ class Attempt:
         """The whole attempt, its last stages included."""
         end = yield from self._until_end()
         for stage in self.work.setup.order.ended:
-            yield from _ENDED[stage](self)
+            yield from ENDED[stage](self)
         return replace(end, compacted=self.compacted)
 
     def _until_end(self) -> Steps[AttemptEnd]:
         setup = self.work.setup
-        yield from self._load()
+        yield from self.load()
         self.touched_ms = last_cache_touch_ms(
             self.work.state.entries,
             setup.rules.pruning.cache_touch,
@@ -83,22 +66,22 @@ class Attempt:
         )
         self.fence = len(self.base)
         for stage in setup.order.attempt:
-            end = yield from _BEFORE[stage](self)
+            end = yield from BEFORE_PROMPT[stage](self)
             if end is not None:
                 return end
         yield from self.run.store_prompt()
         stored = message_of(self.run.message)
         self.news = [
-            *self._told(),
+            *self.told(),
             {**stored, "content": _with_text(stored.get("content"), self.run.sent)},
         ]
         return (yield from self._talk())
 
-    def _told(self) -> list[Message]:
+    def told(self) -> list[Message]:
         """What the runtime tells the model beside the prompt; a flush turn is told nothing."""
         return runtime_context(self.work.queued) if self.run.kind == "turn" else []
 
-    def _load(self) -> Steps[None]:
+    def load(self) -> Steps[None]:
         """The history as the session holds it, without an answer that failed last."""
         now = yield Moment("entry")
         stored = list(context_of_path(self.work.state.branch()).messages)
@@ -112,10 +95,14 @@ class Attempt:
             prepared = yield from self._prepare()
             if prepared.error is not None:
                 route = prepared.mid_turn.route if prepared.mid_turn else None
-                self.work.fired("guard", None, None, prepared.error)
+                reason = route or "context_over_limit"
+                self.work.fired("guard", None, None, reason, prepared.guard)
                 if route == "truncate_tool_results_only":
-                    yield from truncate_session(self.work)
-                    return AttemptEnd("handled")
+                    rewritten = yield from truncate_session(self.work)
+                    self.run.results_cut = rewritten.truncated
+                    return AttemptEnd(
+                        "handled" if rewritten.truncated else "overflow", prepared.error
+                    )
                 return AttemptEnd("overflow", prepared.error, route)
             answer = yield from self._call(prepared)
             if answer is None:
@@ -132,7 +119,7 @@ class Attempt:
             work=self.work,
             messages=[*self.base, *self.news],
             now_ms=now,
-            system_text=_text_of(self.run.system_chars),
+            system_text=stand_in(self.run.system_chars),
             touched_ms=self.touched_ms,
             fence=self.fence,
         )
@@ -180,7 +167,7 @@ class Attempt:
     def _answered(self, message: Message) -> Steps[AttemptEnd | None]:
         """The stages after the last answer; none when the runtime goes on after its own compaction."""
         for stage in self.work.setup.order.answered:
-            again = yield from _ANSWERED[stage](self, message)
+            again = yield from ANSWERED[stage](self, message)
             if again:
                 return None
         error = message.get("errorMessage") if message.get("stopReason") == "error" else None
@@ -190,129 +177,9 @@ class Attempt:
                 return AttemptEnd("overflow", error)
         return AttemptEnd("answered")
 
-    def check_prompt(self) -> Steps[AttemptEnd | None]:
-        """The pre-prompt check, on an unpruned copy of the history (spec budgets 4.5)."""
-        setup, work = self.work.setup, self.work
-        if setup.rules.routing is None:
-            return None
-        copy = truncate_for_prompt(
-            self.base, setup.lines.window, setup.rules.pruning.recovery, setup.tool_cap_chars
-        )
-        route = route_prompt(
-            setup.rules.routing,
-            setup.rules.pruning.recovery,
-            setup.rules.id,
-            Prompt([*copy.messages, *self._told()], self.run.sent, _text_of(self.run.system_chars)),
-            setup.lines.window,
-            setup.lines.check_budget.reserve,
-            setup.tool_cap_chars,
-        )
-        work.note("pre_prompt_check", route.decision)
-        if route.route == "fits":
-            return None
-        estimate, budget = route.estimated_prompt_tokens, route.budget.prompt
-        if route.route == "truncate_tool_results_only":
-            work.fired("truncate", estimate, budget, route.route, route.decision)
-            rewritten = yield from truncate_session(work)
-            if rewritten.truncated:
-                self.run.results_cut = True
-                return AttemptEnd("handled")
-            return AttemptEnd("overflow", OVERFLOW_TEXT, "compact_only", checked=True)
-        work.fired("guard", estimate, budget, route.route, route.decision)
-        return AttemptEnd("overflow", OVERFLOW_TEXT, route.route, checked=True)
-
-    def trigger_before_prompt(self) -> Steps[AttemptEnd | None]:
-        """The runtime's own trigger, on the last answer of the history."""
-        last = next((m for m in reversed(self.base) if m.get("role") == "assistant"), None)
-        if last is not None:
-            yield from self.trigger(last, skip_aborted=False)
-        return None
-
-    def trigger(self, answer: Message, *, skip_aborted: bool = True) -> Steps[bool]:
-        """Whether the runtime compacts by itself, and does it; true when the prompt is sent again."""
-        setup, work = self.work.setup, self.work
-        line = setup.lines.named("inner_threshold")
-        around = setup.around
-        trigger = check_inner_trigger(
-            setup.rules.inner_trigger,
-            setup.rules.id,
-            answer,
-            RunState(
-                settings=replace(setup.lines.settings, enabled=line.active),
-                model={
-                    "provider": around.provider,
-                    "id": around.model,
-                    "contextWindow": setup.lines.window,
-                },
-                messages=(*self.base, *self.news),
-                latest_compaction_ms=latest_compaction_ms(work.state.branch()),
-                overflow_attempted=self.overflow_attempted,
-            ),
-            skip_aborted=skip_aborted,
-        )
-        work.note("inner_trigger", trigger.decision)
-        self.overflow_attempted = trigger.overflow_attempted
-        if not trigger.compacts:
-            return False
-        kind = "overflow_compaction" if trigger.retry else "threshold_compaction"
-        ask = CompactionAsk("inner_overflow" if trigger.retry else "inner_threshold")
-        made = yield from compact(work, ask)
-        reason = made.outcome if made.message is None else made.message
-        work.fired(kind, work.total_before, line.tokens, reason, trigger.decision)  # type: ignore[arg-type]
-        self.run.incomplete = made.decision.outcome == "incomplete"
-        if made.outcome == "compacted":
-            self.run.inner_compactions += 1
-            self.compacted = True
-            yield from self._load()
-            self.news = []
-        return trigger.retry and made.outcome == "compacted"
-
-    def touch_cache(self) -> Steps[None]:
-        """The marker that tells when the provider's cache was last used."""
-        setup = self.work.setup
-        now = yield Moment("entry")
-        touch = cache_touch_marker(
-            setup.config,
-            setup.around.provider,
-            setup.around.model,
-            setup.rules,
-            now,
-            eligible=setup.pruning_eligible,
-            compacted=self.compacted,
-        )
-        self.work.note("cache_touch", touch.decision)
-        if touch.data is not None:
-            kind = {"type": "custom", "customType": "openclaw.cache-ttl", "data": dict(touch.data)}
-            yield from self.work.append(kind)
-
-    def clean_images(self) -> Steps[AttemptEnd | None]:
-        """Old images taken out of the history for good, where the version does so once an attempt."""
-        yield from ()
-        clean = prune_history_images(self.base, self.work.rules.pruning.history_images)
-        self.base = list(clean.messages)
-        return None
-
-
-_BEFORE: Final[Mapping[str, Callable[[Attempt], Steps[AttemptEnd | None]]]] = {
-    "pre_prompt_check": Attempt.check_prompt,
-    "inner_trigger_before_prompt": Attempt.trigger_before_prompt,
-    "stored_history_images": Attempt.clean_images,
-}
-_ANSWERED: Final[Mapping[str, Callable[[Attempt, Message], Steps[bool]]]] = {
-    "inner_trigger": Attempt.trigger,
-}
-_ENDED: Final[Mapping[str, Callable[[Attempt], Steps[None]]]] = {
-    "cache_touch": Attempt.touch_cache,
-}
-
 
 def _failed(message: Message) -> bool:
     return message.get("role") == "assistant" and message.get("stopReason") == "error"
-
-
-def _text_of(chars: int) -> str:
-    """A text of that size: it stands for a system prompt that is known by its size alone."""
-    return "x" * chars
 
 
 def _with_text(content: Any, text: str) -> Any:

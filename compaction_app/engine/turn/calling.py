@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from compaction_app.engine.decision import Decision
 from compaction_app.engine.pruning.cache_ttl import prune_call
 from compaction_app.engine.pruning.change import Change
 from compaction_app.engine.pruning.guard import MidTurnCheck, guard_context, guard_window
@@ -23,7 +24,7 @@ class CallPreparation:
     """The context of one call on its way through the stages.
 
     ``touched_ms`` and ``fence`` are what the attempt remembers from call to call; ``error`` stops the
-    call, ``mid_turn`` names the route that did.
+    call, ``mid_turn`` names the route that did, ``guard`` is the soft guard's decision.
     """
 
     work: TurnWork
@@ -36,6 +37,7 @@ class CallPreparation:
     pruned: bool = False
     error: str | None = None
     mid_turn: PromptRoute | None = None
+    guard: Decision | None = None
 
 
 def prepare_call(call: CallPreparation) -> None:
@@ -79,6 +81,7 @@ def _guard(call: CallPreparation) -> None:
         )
     guarded = guard_context(call.messages, window, setup.rules, mid_turn=check)
     call.work.note("soft_guard", guarded.decision)
+    call.guard = guarded.decision
     call.messages = list(guarded.messages)
     call.changes += guarded.changes
     call.error, call.mid_turn, call.fence = guarded.error, guarded.mid_turn, guarded.fence

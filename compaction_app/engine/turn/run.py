@@ -18,7 +18,8 @@ from compaction_app.engine.recovery_limits import (
     recover_from_overflow,
 )
 from compaction_app.engine.reset_hint import suggested_reserve_floor
-from compaction_app.engine.turn.attempt import Attempt, AttemptEnd
+from compaction_app.engine.turn.attempt import Attempt
+from compaction_app.engine.turn.attempt_stages import AttemptEnd
 from compaction_app.engine.turn.compacting import CompactionAsk, compact, truncate_session
 from compaction_app.engine.turn.record import Number
 from compaction_app.engine.turn.requests import RunKind, Steps
