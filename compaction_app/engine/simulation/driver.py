@@ -129,9 +129,7 @@ class Answers:
         entry = recorded.entry
         if not same or (call.context.changes and not self.own_policy):
             rules = self.setup.rules
-            situation = CallSituation(
-                call.run, call.context, recorded, rules.message_tokens, rules.usage
-            )
+            situation = CallSituation(call.run, call.context, recorded, rules.usage)
             prompt = self.rule(situation)
             if prompt is not None:
                 entry = {**entry, "message": with_prompt(entry["message"], prompt)}
@@ -147,8 +145,15 @@ class Answers:
 
 def is_recorded_context(session: SessionState, recorded: RecordedCall) -> bool:
     """Whether a session holds what it held when the answer was recorded."""
-    simulated = context_of_path(session.branch()).messages
+    branch = session.branch
+    if len(branch) == len(recorded.path) and all(map(_is_same_entry, branch, recorded.path)):
+        return True
+    simulated = context_of_path(branch).messages
     return _comparable(simulated) == _comparable(context_of_path(recorded.path).messages)
+
+
+def _is_same_entry(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return bool(one["id"] == other["id"])
 
 
 def _comparable(messages: Sequence[Mapping[str, Any]]) -> list[Any]:

@@ -28,7 +28,12 @@ from compaction_app.engine.simulation.recording import (
     Recording,
     read_recording,
 )
-from compaction_app.engine.simulation.usage import ByDensity, PromptRule, measured_density
+from compaction_app.engine.simulation.usage import (
+    ByDensity,
+    MessageWeights,
+    PromptRule,
+    measured_density,
+)
 from compaction_app.engine.turn.setup import RunSetup, SystemSizes, run_setup
 from sessions_app.importers.openclaw import Reader
 from sessions_app.importers.records import Record
@@ -120,13 +125,14 @@ def simulation_inputs(
     policy = with_changes(own, asked.changes or {})
     report = value_at(files.index, "systemPromptReport")
     setup = run_setup(policy, around, _system(report), _new_ids())
-    density = measured_density(recording, asked.rules.message_tokens, asked.rules.usage)
+    weights = MessageWeights(asked.rules.message_tokens)
+    density = measured_density(recording, weights, asked.rules.usage)
     return SimulationInputs(
         session_id=first.header.id if first.header else "",
         recording=recording,
         setup=setup,
         envelope=_envelope(report, recording),
-        rule=rule or ByDensity(density),
+        rule=rule or ByDensity(weights, density),
         header_bytes=len(first.header.raw) + 1 if first.header else 0,
         own_policy=policy == own,
         notes=(*read.problems, *(() if report else (NO_REPORT,))),

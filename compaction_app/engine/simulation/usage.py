@@ -32,8 +32,24 @@ class CallSituation:
     run: RunKind
     context: Context
     recorded: RecordedCall
-    tokens: MessageTokenRules
     usage: UsageRules
+
+
+class MessageWeights:
+    """Estimated tokens of messages, each measured once however many contexts it stands in."""
+
+    def __init__(self, rules: MessageTokenRules) -> None:
+        self._rules = rules
+        self._known: dict[int, tuple[Message, int]] = {}
+
+    def total(self, messages: Iterable[Message]) -> int:
+        return sum(map(self._tokens, messages))
+
+    def _tokens(self, message: Message) -> int:
+        known = self._known.get(id(message))
+        if known is None:  # the message is kept, so that its id stays its own
+            known = self._known[id(message)] = (message, messages_tokens((message,), self._rules))
+        return known[1]
 
 
 PromptRule = Callable[[CallSituation], float | None]
@@ -44,14 +60,15 @@ PromptRule = Callable[[CallSituation], float | None]
 class ByDensity:
     """The recorded prompt, and the difference of the contexts at ``density`` tokens an estimated one."""
 
+    weights: MessageWeights
     density: float = 1.0
 
     def __call__(self, call: CallSituation) -> float | None:
         billed = prompt_tokens(normalize_usage(_usage_of(call.recorded), call.usage))
         if billed is None:
             return None
-        recorded = messages_tokens(context_of_path(call.recorded.path).messages, call.tokens)
-        simulated = messages_tokens(call.context.messages, call.tokens)
+        recorded = self.weights.total(context_of_path(call.recorded.path).messages)
+        simulated = self.weights.total(call.context.messages)
         return max(0, round(billed + self.density * (simulated - recorded)))
 
 
@@ -78,19 +95,30 @@ class Scripted:
         return -(-chars // self.divisor) + cjk
 
 
-def measured_density(recording: Recording, tokens: MessageTokenRules, usage: UsageRules) -> float:
+def measured_density(recording: Recording, weights: MessageWeights, usage: UsageRules) -> float:
     """Billed tokens per estimated one: the median over the steps between calls, 1 below five steps."""
-    known: list[tuple[float, float]] = []
-    for call in (call for turn in recording.turns for call in turn.calls):
-        billed = prompt_tokens(normalize_usage(_usage_of(call), usage))
-        if billed is not None:
-            known.append((billed, messages_tokens(context_of_path(call.path).messages, tokens)))
-    steps = [
-        (after[0] - before[0]) / (after[1] - before[1])
-        for before, after in pairwise(known)
-        if after[1] - before[1] >= LEAST_GROWTH and after[0] > before[0]
-    ]
+    calls = [call for turn in recording.turns for call in turn.calls]
+    steps = []
+    for before, after in pairwise(calls):
+        billed = [prompt_tokens(normalize_usage(_usage_of(c), usage)) for c in (before, after)]
+        between = _between(before, after)
+        if billed[0] is None or billed[1] is None or between is None:
+            continue
+        grown = weights.total(between)
+        if grown >= LEAST_GROWTH and billed[1] > billed[0]:
+            steps.append((billed[1] - billed[0]) / grown)
     return median(steps) if len(steps) >= LEAST_STEPS else 1.0
+
+
+def _between(before: RecordedCall, after: RecordedCall) -> Sequence[Message] | None:
+    """The messages by which one call's context is longer than the other's; none across a boundary."""
+    length = len(before.path)
+    if len(after.path) <= length or (length and after.path[length - 1] is not before.path[-1]):
+        return None
+    new = after.path[length:]
+    if any(entry.get("type") == "compaction" for entry in new):
+        return None
+    return context_of_path(new).messages
 
 
 def with_prompt(message: Message, prompt: float) -> Message:

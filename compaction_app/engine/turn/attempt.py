@@ -84,7 +84,7 @@ class Attempt:
     def load(self) -> Steps[None]:
         """The history as the session holds it, without an answer that failed last."""
         now = yield Moment("entry")
-        stored = list(context_of_path(self.work.state.branch()).messages)
+        stored = list(context_of_path(self.work.state.branch).messages)
         while stored and _failed(stored[-1]):
             stored.pop()
         self.base = attempt_history(stored, self.work.rules, now)

@@ -106,7 +106,7 @@ def trigger(attempt: Attempt, answer: Message, *, skip_aborted: bool = True) -> 
                 "contextWindow": setup.lines.window,
             },
             messages=(*attempt.base, *attempt.news),
-            latest_compaction_ms=latest_compaction_ms(work.state.branch()),
+            latest_compaction_ms=latest_compaction_ms(work.state.branch),
             overflow_attempted=attempt.overflow_attempted,
         ),
         skip_aborted=skip_aborted,

@@ -39,7 +39,7 @@ INCOMPLETE = "compaction_incomplete"
 def compact(work: TurnWork, ask: CompactionAsk) -> Steps[CompactionRun]:
     """Compact the session's active branch; the boundary is appended where there is one."""
     rules = work.rules
-    path = work.state.branch()
+    path = work.state.branch
     order = yield from _order(work, ask)
     begun = begin_compaction(path, order, rules)
     if isinstance(begun, CompactionRun):

@@ -159,7 +159,7 @@ class _Recovery:
     def _over_limits(self) -> bool:
         setup = self.run.work.setup
         plan = plan_reduction(
-            context_of_path(self.run.work.state.branch()).messages,
+            context_of_path(self.run.work.state.branch).messages,
             setup.lines.window,
             setup.rules.pruning.recovery,
             single_cap_chars=setup.tool_cap_chars,

@@ -19,13 +19,14 @@ class SessionState:
 
     ``entries`` stand in file order, the last one is the leaf. ``index`` is the session's object in
     ``sessions.json``. ``header_bytes`` and ``entry_bytes`` are what the two take in the file.
-    ``queued`` are events that the next prompt tells the model of.
+    ``branch`` is the active branch, root first; appending keeps it up to date. ``queued`` are events that the next prompt tells the model of.
     """
 
     entries: tuple[Entry, ...] = ()
     index: Entry = field(default_factory=dict)
     header_bytes: int = 0
     entry_bytes: int = 0
+    branch: tuple[Entry, ...] = ()
     queued: tuple[str, ...] = ()
 
     @property
@@ -37,16 +38,26 @@ class SessionState:
     def leaf_id(self) -> str | None:
         return self.entries[-1]["id"] if self.entries else None
 
-    def branch(self) -> list[Entry]:
-        """The active branch, root first."""
-        return active_branch(self.entries)
-
     def with_entries(self, new: Sequence[Entry]) -> SessionState:
         """The session with ``new`` appended as they are."""
         if not new:
             return self
-        grown = sum(map(line_bytes, new))
-        return replace(self, entries=(*self.entries, *new), entry_bytes=self.entry_bytes + grown)
+        entries = (*self.entries, *new)
+        return replace(
+            self,
+            entries=entries,
+            entry_bytes=self.entry_bytes + sum(map(line_bytes, new)),
+            branch=self._grown(new) or tuple(active_branch(entries)),
+        )
+
+    def _grown(self, new: Sequence[Entry]) -> tuple[Entry, ...] | None:
+        """The branch with ``new`` behind its leaf; none where they hang elsewhere."""
+        leaf = self.leaf_id
+        for entry in new:
+            if entry.get("parentId") != leaf:
+                return None
+            leaf = entry["id"]
+        return (*self.branch, *new)
 
     def with_index(self, index: Entry) -> SessionState:
         return replace(self, index=index)
