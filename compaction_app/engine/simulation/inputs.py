@@ -131,7 +131,7 @@ def simulation_inputs(
         session_id=first.header.id if first.header else "",
         recording=recording,
         setup=setup,
-        envelope=_envelope(report, recording),
+        envelope=_envelope(report, recording) if around.path == "chat" else Envelope(),
         rule=rule or ByDensity(weights, density),
         header_bytes=len(first.header.raw) + 1 if first.header else 0,
         own_policy=policy == own,
@@ -192,7 +192,7 @@ def _system(report: Any) -> SystemSizes:
 
 
 def _envelope(report: Any, recording: Recording) -> Envelope:
-    """What the last reported prompt had beyond the text that is stored."""
+    """What the last reported prompt had beyond the text that is stored; only channels add anything."""
     chars = value_at(report, "currentTurn", "promptChars")
     made = epoch_ms(value_at(report, "generatedAt"))
     turns = [turn for turn in recording.turns if turn.kind == "message" and _before(turn, made)]
