@@ -33,6 +33,12 @@ def epoch_ms(value: object) -> int | None:
     return _iso_ms(js.trim(value)) if isinstance(value, str) else None
 
 
+def iso_text(moment_ms: float) -> str:
+    """The ISO text that the runtime writes for milliseconds since 1970: UTC, to the millisecond."""
+    moment = EPOCH + timedelta(milliseconds=math.floor(moment_ms))
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def _iso_ms(text: str) -> int | None:
     match = _ISO.match(text)
     if match is None:

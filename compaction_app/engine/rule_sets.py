@@ -36,6 +36,7 @@ from compaction_app.engine.pruning.versions import (
     PRUNING_2026_5_28,
     PruningRules,
 )
+from compaction_app.engine.turn import order as turn_order
 from sessions_app.session_index import INDEX_2026_4_20, INDEX_2026_5_28, IndexRules
 from sessions_app.tokens import loop_chars, message_tokens
 from sessions_app.usage import USAGE_2026_4_20, USAGE_2026_5_28, UsageRules
@@ -73,6 +74,7 @@ class RuleSet:
     overflow: overflow_patterns.OuterOverflowRules
     run_recovery: recovery_limits.RunRecoveryRules
     timeout_snapshot: timeout_snapshot.SnapshotRules
+    turn: turn_order.TurnRules
 
 
 OPENCLAW_2026_3 = RuleSet(
@@ -106,6 +108,7 @@ OPENCLAW_2026_3 = RuleSet(
     overflow=overflow_patterns.OUTER_2026_3,
     run_recovery=recovery_limits.OPENCLAW_2026_3,
     timeout_snapshot=timeout_snapshot.OPENCLAW_2026_3,
+    turn=turn_order.OPENCLAW_2026_3,
 )
 OPENCLAW_2026_4_20 = RuleSet(
     id="openclaw-2026.4.20",
@@ -138,6 +141,7 @@ OPENCLAW_2026_4_20 = RuleSet(
     overflow=overflow_patterns.OUTER_2026_4_20,
     run_recovery=recovery_limits.OPENCLAW_2026_4_20,
     timeout_snapshot=timeout_snapshot.OPENCLAW_2026_4_20,
+    turn=turn_order.OPENCLAW_2026_4_20,
 )
 OPENCLAW_2026_5_28 = RuleSet(
     id="openclaw-2026.5.28",
@@ -170,6 +174,7 @@ OPENCLAW_2026_5_28 = RuleSet(
     overflow=overflow_patterns.OUTER_2026_5_28,
     run_recovery=recovery_limits.OPENCLAW_2026_5_28,
     timeout_snapshot=timeout_snapshot.OPENCLAW_2026_5_28,
+    turn=turn_order.OPENCLAW_2026_5_28,
 )
 
 RULE_SETS = {rules.id: rules for rules in (OPENCLAW_2026_3, OPENCLAW_2026_4_20, OPENCLAW_2026_5_28)}

@@ -83,33 +83,68 @@ class CompactionRun:
     boundary: Decision | None = None
 
 
-def run_compaction(
+def begin_compaction(
     path: Sequence[Entry], order: CompactionOrder, rules: RuleSet
-) -> Steps[CompactionRun]:
-    """Compact the branch's entries."""
+) -> PreparedCompaction | CompactionRun:
+    """The preparation of a compaction that can go on, or the run of one that cannot."""
     messages = context_of_path(path).messages
     if not order.inside_run and not has_real_conversation(messages):
         return _nothing("skipped", "no_real_conversation", NO_CONVERSATION, rules)
     prepared = prepare_compaction(path, order.settings.keep_recent_tokens, rules)
-    preparation = prepared.preparation
-    if preparation is None:
-        reason = prepared.cut.decision.reason
-        if prepared.error is not None:
-            return _nothing("failed", reason, prepared.error, rules, prepared)
-        message = refusal(path[-1] if path else None)
-        return _nothing("failed" if order.manual else "skipped", reason, message, rules, prepared)
+    if prepared.preparation is not None:
+        return prepared
+    reason = prepared.cut.decision.reason
+    if prepared.error is not None:
+        return _nothing("failed", reason, prepared.error, rules, prepared)
+    message = refusal(path[-1] if path else None)
+    return _nothing("failed" if order.manual else "skipped", reason, message, rules, prepared)
+
+
+def run_compaction(
+    path: Sequence[Entry], order: CompactionOrder, rules: RuleSet
+) -> Steps[CompactionRun]:
+    """Compact the branch's entries."""
+    begun = begin_compaction(path, order, rules)
+    if isinstance(begun, CompactionRun) or begun.preparation is None:
+        assert isinstance(begun, CompactionRun)
+        return begun
+    preparation = begun.preparation
     if order.mode == "safeguard":
         task = _safeguard_task(path, preparation, order)
         run = yield from safeguard_compaction(task, order.safeguard, rules, order.now_ms)
-        return _with_safeguard(path, order, prepared, preparation, run, rules)
+        return _with_safeguard(path, order, begun, preparation, run, rules)
     made = yield from default_compaction(
         preparation, order.settings.reserve_tokens, order.instructions
     )
     if made.summary is None:
         reason = made.error or "failed"
-        return _nothing("failed", reason, made.message, rules, prepared, default=made)
+        return _nothing("failed", reason, made.message, rules, begun, default=made)
     entry = _entry(path, order, preparation, made.summary, made.files, from_hook=False)
-    return _compacted(path, order, prepared, entry, rules, default=made)
+    return _compacted(path, order, begun, entry, rules, default=made)
+
+
+def compaction_with_summary(
+    path: Sequence[Entry],
+    order: CompactionOrder,
+    rules: RuleSet,
+    summary: str,
+    details: Mapping[str, Any] | None = None,
+    *,
+    from_hook: bool = False,
+) -> CompactionRun:
+    """The compaction as it is stored with a summary that is already known, as in a replay.
+
+    ``summary`` is the whole stored text, file lists and all; ``details`` what stands beside it.
+    """
+    begun = begin_compaction(path, order, rules)
+    if isinstance(begun, CompactionRun) or begun.preparation is None:
+        assert isinstance(begun, CompactionRun)
+        return begun
+    entry = _entry(path, order, begun.preparation, summary, None, from_hook=from_hook)
+    if details is not None:
+        del entry["fromHook"]
+        entry |= {"details": details, "fromHook": from_hook}
+    return _compacted(path, order, begun, entry, rules)
 
 
 def _safeguard_task(

@@ -1,0 +1,208 @@
+"""A simulation's inputs from what lies in files: transcripts, configuration, index entry.
+
+What a transcript does not hold (system prompt, what a channel puts before a prompt) comes from the
+report that the runtime keeps in the index; without one it counts nothing, and ``notes`` say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Final
+
+from compaction_app.engine.circumstances import Circumstances, Path
+from compaction_app.engine.config_value import value_at
+from compaction_app.engine.policy import Policy, with_changes
+from compaction_app.engine.policy_config import policy_from_config
+from compaction_app.engine.rule_sets import RuleSet
+from compaction_app.engine.simulation.driver import (
+    Answers,
+    Envelope,
+    SimulatedTurn,
+    folded,
+    simulate,
+)
+from compaction_app.engine.simulation.recording import (
+    RecordedTurn,
+    Recording,
+    read_recording,
+)
+from compaction_app.engine.simulation.usage import (
+    ByDensity,
+    MessageWeights,
+    PromptRule,
+    measured_density,
+)
+from compaction_app.engine.turn.setup import RunSetup, SystemSizes, run_setup
+from sessions_app.importers.openclaw import Reader
+from sessions_app.importers.records import Record
+from sessions_app.timestamps import epoch_ms
+from sessions_app.tokens import javascript as js
+from sessions_app.transcript import Entry, Transcript
+
+STAMP_CHARS: Final = 27
+"""A time stamp before a prompt: ``[Tue 2026-12-01 01:08 UTC] ``."""
+
+FLUSH_TOOLS: Final = frozenset({"read", "write"})
+TOOL_LINE_CHARS: Final = {"exec": 65}
+"""Characters of a tool's line in the system prompt, where known; a flush turn's prompt lacks them."""
+
+AGENT_KEYS: Final = (":subagent:", ":explicit:")
+
+NO_REPORT: Final = (
+    "No system prompt report: the pre-prompt check counts the system prompt as nothing, so that its "
+    "estimates are too low by about a quarter of the prompt's characters, times 1.2."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFiles:
+    """One session: its transcripts, oldest first, and what was found beside them."""
+
+    transcripts: tuple[Transcript, ...]
+    config: Mapping[str, Any]
+    index: Mapping[str, Any]
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user wants: rules, path (none: the session's own), settings changed by key."""
+
+    rules: RuleSet
+    path: Path | None = None
+    changes: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationInputs:
+    """Everything a simulation needs; ``own_policy``: nothing was changed against the files."""
+
+    session_id: str
+    recording: Recording
+    setup: RunSetup
+    envelope: Envelope
+    rule: PromptRule
+    header_bytes: int
+    own_policy: bool
+    notes: tuple[str, ...]
+
+
+def what_if(inputs: SimulationInputs) -> list[SimulatedTurn]:
+    """The whole session under the inputs' policy, decisions taking effect."""
+    recording = inputs.recording
+    answers = Answers(
+        setup=inputs.setup,
+        rule=inputs.rule,
+        summaries=iter(recording.summaries),
+        flushes=iter(recording.flushes),
+        own_policy=inputs.own_policy,
+    )
+    return simulate(recording, answers, inputs.envelope, inputs.header_bytes)
+
+
+def simulation_inputs(
+    files: SessionFiles, asked: Asked, rule: PromptRule | None = None
+) -> SimulationInputs:
+    """The inputs of one session.
+
+    Raises:
+        PolicyError: for changes that the policy does not take.
+    """
+    first = files.transcripts[0]
+    recording = read_recording(joined_entries(files.transcripts))
+    provider, model = _model(files, recording)
+    around = Circumstances(
+        path=asked.path or _path(files.key),
+        provider=provider,
+        model=model,
+        rules=asked.rules,
+        config=files.config,
+    )
+    read = policy_from_config(files.config, provider, model)
+    own = _with_window(read.policy, files.index)
+    policy = with_changes(own, asked.changes or {})
+    report = value_at(files.index, "systemPromptReport")
+    setup = run_setup(policy, around, _system(report), _new_ids())
+    weights = MessageWeights(asked.rules.message_tokens)
+    density = measured_density(recording, weights, asked.rules.usage)
+    return SimulationInputs(
+        session_id=first.header.id if first.header else "",
+        recording=recording,
+        setup=setup,
+        envelope=_envelope(report, recording) if around.path == "chat" else Envelope(),
+        rule=rule or ByDensity(weights, density),
+        header_bytes=len(first.header.raw) + 1 if first.header else 0,
+        own_policy=policy == own,
+        notes=(*read.problems, *(() if report else (NO_REPORT,))),
+    )
+
+
+def joined_entries(transcripts: Sequence[Transcript]) -> tuple[Entry, ...]:
+    """The entries of a session whose file was rotated, each once, as if it were one file."""
+    if len(transcripts) == 1:
+        return transcripts[0].entries
+    seen: set[str] = set()
+    records = []
+    for entry in (entry for transcript in transcripts for entry in transcript.entries):
+        if entry.id not in seen:
+            seen.add(entry.id)
+            records.append(Record(entry.line, dict(entry.record), entry.raw))
+    return tuple(item for item in Reader().read(records) if isinstance(item, Entry))
+
+
+def _new_ids() -> Iterator[str]:
+    return (f"{number:08x}" for number in count(1))
+
+
+def _path(key: str) -> Path:
+    """The path that a session's key gives away; a session without a key is taken for a chat.
+
+    Subagents and sessions that ``openclaw agent`` was given an id for run without a reply pipeline.
+    """
+    return "agent" if any(part in key for part in AGENT_KEYS) else "chat"
+
+
+def _model(files: SessionFiles, recording: Recording) -> tuple[str, str]:
+    """Provider and model: those of the index, else of the last recorded answer."""
+    index = files.index
+    given = (index.get("modelProvider"), index.get("model"))
+    if all(isinstance(name, str) and name for name in given):
+        return str(given[0]), str(given[1])
+    calls = [call.entry["message"] for turn in recording.turns for call in turn.calls]
+    last = calls[-1] if calls else {}
+    return str(last.get("provider") or ""), str(last.get("model") or "")
+
+
+def _with_window(policy: Policy, index: Mapping[str, Any]) -> Policy:
+    """The window of the last run stands in where the configuration lists none."""
+    window = index.get("contextTokens")
+    if policy.context_window is None and isinstance(window, int) and window > 0:
+        return with_changes(policy, {"contextWindow": window})
+    return policy
+
+
+def _system(report: Any) -> SystemSizes:
+    chars = value_at(report, "systemPrompt", "chars")
+    tools = value_at(report, "tools", "entries")
+    names = [value_at(tool, "name") for tool in tools] if isinstance(tools, list) else []
+    left_out = sum(TOOL_LINE_CHARS.get(str(n), 0) for n in names if n not in FLUSH_TOOLS)
+    return SystemSizes(chars if isinstance(chars, int) else 0, left_out)
+
+
+def _envelope(report: Any, recording: Recording) -> Envelope:
+    """What the last reported prompt had beyond the text that is stored; only channels add anything."""
+    chars = value_at(report, "currentTurn", "promptChars")
+    made = epoch_ms(value_at(report, "generatedAt"))
+    turns = [turn for turn in recording.turns if turn.kind == "message" and _before(turn, made)]
+    if not isinstance(chars, int) or not turns:
+        return Envelope()
+    extra = max(0, chars - js.utf16_len(folded(turns[-1].text)))
+    return Envelope(extra, STAMP_CHARS if extra >= STAMP_CHARS else 0)
+
+
+def _before(turn: RecordedTurn, moment_ms: int | None) -> bool:
+    """Whether a report of that moment can be about the turn, or about one after it."""
+    sent = epoch_ms(turn.entry["message"].get("timestamp"))
+    return moment_ms is None or sent is None or sent <= moment_ms

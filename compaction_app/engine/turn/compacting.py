@@ -1,0 +1,112 @@
+"""Compactions and cut tool results as steps of a turn: carried out on the session, and recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compaction_app.engine.compaction.run import (
+    CompactionOrder,
+    CompactionRun,
+    begin_compaction,
+    compaction_with_summary,
+    run_compaction,
+)
+from compaction_app.engine.compaction.safeguard_settings import safeguard_settings
+from compaction_app.engine.decision import Decision
+from compaction_app.engine.pruning.session_rewrite import RewrittenSession, rewrite_session
+from compaction_app.engine.turn.record import Number
+from compaction_app.engine.turn.requests import Compaction, KnownSummary, Moment, Steps, Trigger
+from compaction_app.engine.turn.work import TurnWork
+from sessions_app.timestamps import iso_text
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionAsk:
+    """Which compaction: its trigger, the observed size of the context, the user's instructions."""
+
+    trigger: Trigger
+    observed: Number | None = None
+    instructions: str | None = None
+
+    @property
+    def inside_run(self) -> bool:
+        return self.trigger in ("inner_threshold", "inner_overflow")
+
+
+INCOMPLETE = "compaction_incomplete"
+
+
+def compact(work: TurnWork, ask: CompactionAsk) -> Steps[CompactionRun]:
+    """Compact the session's active branch; the boundary is appended where there is one."""
+    rules = work.rules
+    path = work.state.branch
+    order = yield from _order(work, ask)
+    begun = begin_compaction(path, order, rules)
+    if isinstance(begun, CompactionRun):
+        run = begun
+    elif ask.inside_run and rules.turn.split_turn_hangs and _makes_two_calls(begun):
+        decision = Decision("compaction", False, "incomplete", INCOMPLETE, rules.id)
+        run = CompactionRun("cancelled", decision, INCOMPLETE, prepared=begun)
+    else:
+        known = yield Compaction(path, order, ask.trigger)
+        if isinstance(known, KnownSummary):
+            run = compaction_with_summary(
+                path, order, rules, known.text, known.details, from_hook=known.from_hook
+            )
+        else:
+            run = yield from run_compaction(path, order, rules)
+    work.note("compaction", run.decision)
+    if run.entry is not None:
+        work.state = work.state.with_entries((run.entry,))
+    return run
+
+
+def _order(work: TurnWork, ask: CompactionAsk) -> Steps[CompactionOrder]:
+    setup = work.setup
+    now = yield Moment("entry")
+    return CompactionOrder(
+        mode=setup.lines.mode,
+        settings=setup.lines.settings,
+        entry_id=next(setup.new_ids),
+        timestamp=iso_text(now),
+        now_ms=now,
+        manual=ask.trigger == "manual",
+        inside_run=ask.inside_run,
+        instructions=ask.instructions,
+        model={
+            "provider": setup.around.provider,
+            "id": setup.around.model,
+            "contextWindow": setup.lines.window,
+            "maxTokens": setup.policy.max_tokens,
+        },
+        safeguard=safeguard_settings(setup.config, setup.lines.window),
+        configured_keep=setup.configured_keep,
+        observed_tokens=ask.observed,
+    )
+
+
+def _makes_two_calls(begun: object) -> bool:
+    """Whether the compaction would ask for two summaries at once."""
+    preparation = getattr(begun, "preparation", None)
+    return bool(preparation and preparation.turn_prefix and preparation.messages)
+
+
+def truncate_session(work: TurnWork) -> Steps[RewrittenSession]:
+    """Cut the tool results of the active branch for good; every one that was cut is a stored one."""
+    setup = work.setup
+    now = yield Moment("entry")
+    rewritten = rewrite_session(
+        work.state.entries,
+        setup.lines.window,
+        work.rules.pruning.session_rewrite,
+        new_ids=setup.new_ids,
+        timestamp=iso_text(now),
+        single_cap_chars=setup.tool_cap_chars,
+        aggregate_cap_chars=setup.tool_cap_chars,
+    )
+    work.state = work.state.with_entries(rewritten.appended)
+    if any(entry["type"] == "compaction" for entry in rewritten.appended):
+        work.fired("truncate", None, None, "compaction_appended_again")
+    if rewritten.truncated:
+        work.fired("truncate", work.total_before, None, "tool_results_truncated")
+    return rewritten

@@ -1,0 +1,112 @@
+"""One turn on real messages, from the user's text to what the store holds afterwards.
+
+A generator: it yields what it needs (the model's answer to a call with its exact context, a finished
+summary or the calls to make one, the time) and is sent the answers; see ``requests``. It returns the
+session as it is then, with a decision for every stage of the turn's order, fired or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from compaction_app.engine.compaction.run import CompactionRun
+from compaction_app.engine.recovery_limits import OVERFLOW_TEXT
+from compaction_app.engine.turn.closing import close_run, count_compactions
+from compaction_app.engine.turn.compacting import CompactionAsk, compact
+from compaction_app.engine.turn.gates import flush, preflight
+from compaction_app.engine.turn.record import TurnResult
+from compaction_app.engine.turn.requests import Moment, Steps
+from compaction_app.engine.turn.run import ModelRun, carry_out
+from compaction_app.engine.turn.runtime_event import compacted_event, with_event
+from compaction_app.engine.turn.setup import RunSetup
+from compaction_app.engine.turn.state import SessionState
+from compaction_app.engine.turn.work import TurnPrompt, TurnWork
+from sessions_app.session_index import total_tokens
+from sessions_app.timestamps import iso_text
+
+_BEFORE_RUN: Final[Mapping[str, Callable[[TurnWork], Steps[str | None]]]] = {
+    "preflight": preflight,
+    "flush": flush,
+}
+GATEWAY_ID_TAIL: Final = "-0000-4000-8000-000000000000"
+"""The gateway's own entries have ids of 36 characters, those of the agent have 8."""
+
+NO_USAGE: Final = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0}
+NO_COST: Final = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}
+
+
+def run_turn(setup: RunSetup, state: SessionState, prompt: TurnPrompt) -> Steps[TurnResult]:
+    """Answer what a user sent."""
+    work = TurnWork(setup, state, prompt)
+    work.state = replace(state, queued=())
+    for stage in setup.order.turn:
+        reply = yield from _BEFORE_RUN[stage](work)
+        if reply is not None:
+            yield from _reply(work, reply, stored=False)
+            blocked = stage == "flush"
+            return work.finished("blocked" if blocked else "failed", reply)
+    run = ModelRun(work, "turn", prompt.message, prompt.sent, setup.system.chars)
+    end = yield from carry_out(run)
+    if end == "blocked" and run.reply is not None:
+        yield from _reply(work, run.reply, stored=run.prompt_stored)
+    if end == "answered":
+        yield from close_run(run)
+    return work.finished(end, run.reply)
+
+
+def run_manual_compaction(
+    setup: RunSetup, state: SessionState, prompt: TurnPrompt, instructions: str | None
+) -> Steps[TurnResult]:
+    """Carry out a typed ``/compact``, which is stored as a user's message first (runs 3.4)."""
+    work = TurnWork(setup, state, prompt)
+    yield from work.append_prompt()
+    made = yield from compact(work, CompactionAsk("manual", instructions=instructions))
+    done = made.outcome == "compacted"
+    reason = made.outcome if made.message is None else made.message
+    work.fired("manual_compaction", work.total_before, None, reason, made.decision)
+    if done:
+        yield from count_compactions(work, 1, made.tokens_after)
+        yield from _announce(work, made)
+    return work.finished("compacted" if done else "refused", made.message)
+
+
+def _announce(work: TurnWork, made: CompactionRun) -> Steps[None]:
+    """The next prompt will tell the model what happened."""
+    now = yield Moment("entry")
+    event = compacted_event(
+        made.tokens_before or 0,
+        made.tokens_after,
+        total_tokens(work.state.index),
+        work.setup.lines.window,
+        now,
+    )
+    work.state = replace(work.state, queued=with_event(work.state.queued, event))
+
+
+def _reply(work: TurnWork, text: str, *, stored: bool) -> Steps[None]:
+    """The gateway's own answer, stored as an assistant's message without usage (runs 2, 3.10)."""
+    if work.setup.around.path != "chat":
+        return
+    if not stored:
+        yield from work.append_prompt()
+    now = yield Moment("entry")
+    from_flush = text == OVERFLOW_TEXT and work.prompt.run_id
+    named = f"[[reply_to:{work.prompt.run_id}]]\n{text}" if from_flush else text
+    message: dict[str, Any] = {
+        "role": "assistant",
+        "content": [{"type": "text", "text": named}],
+        "timestamp": now,
+        "stopReason": "stop",
+        "usage": {**NO_USAGE, "cost": dict(NO_COST)},
+        "api": "openai-responses",
+        "provider": "openclaw",
+        "model": "gateway-injected",
+    }
+    if work.prompt.run_id:
+        message["idempotencyKey"] = work.prompt.run_id
+    identity = next(work.setup.new_ids) + GATEWAY_ID_TAIL
+    leaf = work.state.leaf_id
+    entry = {"type": "message", "id": identity, "parentId": leaf, "timestamp": iso_text(now)}
+    yield from work.append({**entry, "message": message})

@@ -1,0 +1,110 @@
+"""``manage.py simulate PATH...``: recorded sessions through the rules, without a server or database."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from compaction_app.engine.circumstances import PATHS
+from compaction_app.engine.policy import PolicyError
+from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RULE_SETS
+from compaction_app.engine.simulation.audit import audit, audit_report
+from compaction_app.engine.simulation.inputs import (
+    Asked,
+    SessionFiles,
+    SimulationInputs,
+    simulation_inputs,
+    what_if,
+)
+from compaction_app.engine.simulation.report import what_if_report
+from compaction_app.session_files import UnreadableFile, find_sessions
+
+
+class Command(BaseCommand):
+    help = "What a recorded session did, or would have done under another policy, and why."
+    requires_system_checks: list[str] = []  # noqa: RUF012
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
+        parser.add_argument("--config", type=Path, help="openclaw.json instead of the one beside")
+        parser.add_argument("--rule-set", choices=sorted(RULE_SETS), default=DEFAULT_RULE_SET.id)
+        parser.add_argument("--path", choices=PATHS, help="how the session's messages come in")
+        parser.add_argument(
+            "--policy", help='settings to change, as JSON: {"contextWindow": 64000}'
+        )
+        parser.add_argument(
+            "--audit",
+            action="store_true",
+            help="judge the recorded states, let nothing take effect",
+        )
+        parser.add_argument("--json", action="store_true", help="one JSON list on stdout")
+
+    def handle(self, *, paths: list[Path], json: bool, **options: Any) -> None:
+        asked = Asked(
+            rules=RULE_SETS[options["rule_set"]],
+            path=options["path"],
+            changes=_changes(options["policy"]),
+        )
+        try:
+            reports = [
+                _report(session, asked, audited=options["audit"])
+                for session in find_sessions(paths, options["config"])
+            ]
+        except UnreadableFile as error:
+            raise CommandError(str(error)) from None
+        if not reports:
+            raise CommandError("No session transcripts were found there.")
+        if json:
+            self.stdout.write(_json(reports))
+            return
+        for report in reports:
+            self.stdout.write("\n".join(_lines(report)))
+
+
+def _report(session: SessionFiles, asked: Asked, *, audited: bool) -> dict[str, Any]:
+    try:
+        inputs: SimulationInputs = simulation_inputs(session, asked)
+    except PolicyError as error:
+        raise CommandError(f"--policy: {error}") from None
+    if audited:
+        return audit_report(inputs, audit(inputs))
+    return what_if_report(inputs, what_if(inputs))
+
+
+def _changes(text: str | None) -> Mapping[str, Any]:
+    if text is None:
+        return {}
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise CommandError(f"--policy is not JSON: {error}.") from None
+    if not isinstance(value, dict):
+        raise CommandError('--policy: an object is expected, such as {"contextWindow": 64000}.')
+    return value
+
+
+def _json(reports: list[dict[str, Any]]) -> str:
+    return json.dumps(reports, indent=1)
+
+
+def _lines(report: dict[str, Any]) -> Iterator[str]:
+    """A session for the eye: its totals, then what fired."""
+    totals = report["totals"]
+    yield (
+        f"{report['session']}  {report['mode']} under {report['ruleSet']}: {totals['turns']} turns, "
+        f"{totals['calls']} calls, {totals['flushes']} flushes, {totals['compactions']} compactions, "
+        f"{totals['blocked']} blocked"
+    )
+    for event in report["events"]:
+        before, after = (_figure(event[key]) for key in ("tokensBefore", "tokensAfter"))
+        yield f"  turn {event['turn']:>4}  {event['kind']:<21} {before:>9} -> {after:>9}  {event['reason']}"
+    yield from (f"  {note}" for note in report["notes"])
+
+
+def _figure(tokens: float | None) -> str:
+    return "unknown" if tokens is None else f"{tokens:,}"
