@@ -152,10 +152,19 @@ def estimate_from_messages(
 
 def stored_messages(content: bytes, *, recent_only: bool) -> list[Mapping[str, Any]]:
     """The messages of a transcript file, oldest first; or only its end, where nothing else is read."""
-    values = parse_json_lines(content[-RECENT_BYTES:] if recent_only else content)
-    messages = [
+    if recent_only:
+        return recent_messages(parse_json_lines(content[-RECENT_BYTES:]))
+    return _messages(parse_json_lines(content))
+
+
+def recent_messages(values: Sequence[Any]) -> list[Mapping[str, Any]]:
+    """The last messages of a transcript's values, as many as the runtime estimates by."""
+    return _messages(values)[-RECENT_MESSAGES:]
+
+
+def _messages(values: Sequence[Any]) -> list[Mapping[str, Any]]:
+    return [
         value["message"]
         for value in values
         if isinstance(value, Mapping) and isinstance(value.get("message"), Mapping)
     ]
-    return messages[-RECENT_MESSAGES:] if recent_only else messages
