@@ -65,7 +65,7 @@ def load_skills(found: Sequence[FoundSkill], config: Any, rule_set: str) -> Load
         rule="skills_loading",
         fired=bool(passed_over),
         outcome="limited" if passed_over else "all",
-        reason=passed_over[0].reason if passed_over else "within_limits",
+        reason=passed_over[0].reason if passed_over else "skills_within_limits",
         rule_set=rule_set,
         inputs={"found": len(found)},
         steps=(

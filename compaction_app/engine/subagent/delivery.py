@@ -89,4 +89,7 @@ def removes_child(cleanup: str | None, announced: Announcement) -> bool:
 
 def _decided(outcome: str, reason: str, rule_set: str, text: str | None = None) -> Announcement:
     fired = outcome == "announce"
-    return Announcement(Decision("subagent_announce", fired, outcome, reason, rule_set), text)
+    decision = Decision(
+        rule="subagent_announce", fired=fired, outcome=outcome, reason=reason, rule_set=rule_set
+    )
+    return Announcement(decision, text)

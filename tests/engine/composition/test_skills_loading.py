@@ -44,7 +44,7 @@ def test_a_file_larger_than_the_limit_leaves_its_place_to_the_next() -> None:
 def test_within_the_limits_everything_is_loaded() -> None:
     found = load(folder(3))
     assert (found.loaded, found.passed_over) == (("s000", "s001", "s002"), ())
-    assert (found.decision.outcome, found.decision.reason) == ("all", "within_limits")
+    assert (found.decision.outcome, found.decision.reason) == ("all", "skills_within_limits")
 
 
 @pytest.mark.parametrize(("value", "loaded"), [(1.9, 1), (-3, 0), ("7", 3), (None, 3)])
