@@ -57,7 +57,10 @@ RULE_NAMES = {"memory_flush", "compaction_cut"}
 
 
 def test_every_reason_of_the_engine_has_a_sentence() -> None:
-    found = {path.name: codes(path.read_text()) for path in ENGINE.rglob("*.py")}
+    found = {
+        path.relative_to(ENGINE).as_posix(): codes(path.read_text())
+        for path in ENGINE.rglob("*.py")
+    }
     assert "already_flushed_in_cycle" in found["flush.py"]
     assert "no_usage" in found["inner_trigger.py"]
     known = SENTENCES.keys() | RULE_NAMES
