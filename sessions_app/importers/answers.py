@@ -24,7 +24,7 @@ BOOTSTRAP_MARK = "openclaw:bootstrap-context:full"
 def orphans(state: ReaderState, entry: Entry) -> Iterator[Problem]:
     """Results without a call, and calls that the session went on without an answer to."""
     message, role = entry.message, entry.role
-    if role in ("user", "assistant"):
+    if role in ("user", "assistant") and entry.mark != "copy":  # a rewrite is no going on
         yield from unanswered(state)
     if role == "assistant":
         state.call_ids.update(call_ids(message))
