@@ -136,7 +136,7 @@ def _trimmed(window: Window, grown: Timeline, policy: Policy, around: Circumstan
 def write_summary(session: Session) -> None:
     """The lines and the verdict that the list of sessions shows."""
     situation = situation_of(session)
-    _update_signs(session, situation.window)
+    signs = _signs(session, situation.window)
     lines = lines_of(situation.policy, situation.around)
     session.summary |= {
         "window": lines.window,
@@ -156,6 +156,10 @@ def write_summary(session: Session) -> None:
             for f in verdict_on(situation, situation.policy, situation.around, lines)
             if f.severity != "info"
         ],
+        "signs": {
+            "window": str(situation.window.uuid),
+            "of": storable_json(signs_to_json(signs)),
+        },
     }
     session.save(update_fields=["summary"])
 
@@ -181,7 +185,7 @@ def verdict_on(
 
 
 def _signs(session: Session, window: Window) -> Signs:
-    """What the texts of a window tell, as the last import kept it."""
+    """What the texts of a window tell; read are only those of entries that no import has read."""
     key = (window.uuid, window.entry_count)
     with _lock:
         if key in _signs_kept:
@@ -190,23 +194,13 @@ def _signs(session: Session, window: Window) -> Signs:
     kept = session.summary.get("signs") or {}
     known = signs_from_json(kept.get("of")) if kept.get("window") == str(window.uuid) else None
     signs = known or Signs()
-    if signs.seen == window.entry_count:
-        with _lock:
-            _signs_kept[key] = signs
-            while len(_signs_kept) > KEPT_REPLAYS:
-                _signs_kept.popitem(last=False)
+    if signs.seen < window.entry_count:
+        signs = signs_of(entries_of_window(window, signs.seen), signs)
+    with _lock:
+        _signs_kept[key] = signs
+        while len(_signs_kept) > KEPT_REPLAYS:
+            _signs_kept.popitem(last=False)
     return signs
-
-
-def _update_signs(session: Session, window: Window) -> None:
-    """Read the texts of the entries that came since the last time, and keep what they tell."""
-    known = _signs(session, window)
-    if known.seen < window.entry_count:
-        signs = signs_of(entries_of_window(window, known.seen), known)
-        session.summary["signs"] = {
-            "window": str(window.uuid),
-            "of": storable_json(signs_to_json(signs)),
-        }
 
 
 def config_fault(text: str) -> str:

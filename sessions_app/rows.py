@@ -111,9 +111,12 @@ def reader_state(window: Window) -> ReaderState:
     state = ReaderState(header=header)
     rows = EntryRow.objects.filter(window=window).order_by("seq")
     names = (
-        "seq", "entry_id", "parent_seq", "role", "mark", "digest", "call_ids", "line", "stop_reason"
+        "seq", "entry_id", "parent_seq", "type", "role", "mark", "digest", "call_ids", "line",
+        "stop_reason",
     )  # fmt: skip
-    for seq, identity, parent, role, mark, digest, calls, line, stop in rows.values_list(*names):
+    for seq, identity, parent, kind, role, mark, digest, calls, line, stop in rows.values_list(
+        *names
+    ):
         state.parents.append(parent)
         state.seq_of_id[identity] = seq
         state.seq_of_index.append(seq)
@@ -121,14 +124,15 @@ def reader_state(window: Window) -> ReaderState:
             state.copies.add(seq)
         elif digest:
             state.seq_of_content[bytes(digest)] = seq
+        if kind == "compaction" or (role in ("user", "assistant") and mark != "copy"):
+            state.open_calls = {}
         named = calls.split("\n") if calls else []
         if role == "user":
             state.last_user_seq = seq
         elif role == "assistant":
             state.call_ids.update(named)
-        if role in ("user", "assistant"):
-            is_open = role == "assistant" and stop not in ("error", "aborted")
-            state.open_calls = dict.fromkeys(named, line) if is_open else {}
+            if mark != "copy" and stop not in ("error", "aborted"):
+                state.open_calls |= dict.fromkeys(named, line)
         elif role == "toolResult":
             for call in named:
                 state.open_calls.pop(call, None)

@@ -22,14 +22,20 @@ BOOTSTRAP_MARK = "openclaw:bootstrap-context:full"
 
 
 def orphans(state: ReaderState, entry: Entry) -> Iterator[Problem]:
-    """Results without a call, and calls that the session went on without an answer to."""
+    """Results without a call, and calls that the session went on without an answer to.
+
+    A compaction may end a run between a call and its result, and a rewrite appends entries again:
+    neither leaves an orphan behind.
+    """
     message, role = entry.message, entry.role
-    if role in ("user", "assistant") and entry.mark != "copy":  # a rewrite is no going on
+    if entry.type == "compaction":
+        state.open_calls = {}
+    elif role in ("user", "assistant") and entry.mark != "copy":
         yield from unanswered(state)
     if role == "assistant":
         state.call_ids.update(call_ids(message))
-        if message.get("stopReason") not in ("error", "aborted"):
-            state.open_calls = dict.fromkeys(call_ids(message), entry.line)
+        if entry.mark != "copy" and message.get("stopReason") not in ("error", "aborted"):
+            state.open_calls |= dict.fromkeys(call_ids(message), entry.line)
     elif role == "toolResult":
         call = message.get("toolCallId")
         name = name_of(call) if isinstance(call, str) else ""

@@ -47,6 +47,25 @@ def test_a_call_of_an_answer_that_failed_was_never_made(stop: str) -> None:
     assert kinds(chain) == []
 
 
+def test_a_compaction_that_ended_the_run_leaves_no_orphan() -> None:
+    chain = called()
+    chain.compaction("e1")
+    chain.user()
+    assert kinds(chain) == []
+
+
+def test_a_rewrite_that_appends_entries_again_leaves_no_orphan() -> None:
+    chain = called()
+    for number in (1, 2):
+        again = chain.records[number] | {"id": f"again{number}"}
+        again["parentId"] = None if number == 1 else "again1"
+        chain.records.append(again)
+    chain.leaf = "again2"
+    chain.result("b")
+    chain.user()
+    assert kinds(chain) == []
+
+
 def test_an_answered_call_is_none() -> None:
     chain = called()
     chain.result("b")

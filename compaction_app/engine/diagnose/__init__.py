@@ -13,7 +13,7 @@ from dataclasses import replace
 from compaction_app.engine.diagnose import (
     compactions,
     dead_ends,
-    flush,
+    flushes,
     overhead,
     pruning,
     reserve,
@@ -48,7 +48,7 @@ def _all(subject: Subject) -> Iterator[Finding]:
     history = history_of(subject)
     yield from windows.find(subject)
     yield from reserve.find(subject)
-    yield from flush.find(subject, history)
+    yield from flushes.find(subject, history)
     yield from usage.find(subject)
     yield from overhead.find(subject)
     yield from pruning.find(subject, history)

@@ -127,7 +127,8 @@ def _kept_tail(subject: Subject) -> Iterator[Finding]:
     if not lines:
         return
     keep = whole(subject.lines.settings.keep_recent_tokens)
-    density = subject.conversion.density
+    measured = subject.calibration
+    density = measured.density if measured.enough else 1.0
     judged = [
         (line, keep if line.name == "pre_prompt" else whole(keep * density)) for line in lines
     ]
