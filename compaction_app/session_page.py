@@ -33,7 +33,7 @@ from sessions_app.entries import MARK_TITLES
 from sessions_app.loaded import columns_of, strip_of
 from sessions_app.timeline import Timeline
 
-MAX_EVENT_ROWS = 60
+MAX_EVENT_ROWS = 30
 STRIPPED_TITLES = {
     "compaction": "compactions",
     "flush": "entries of flush turns",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django_htmx.http import replace_url
@@ -28,6 +29,7 @@ def session(request: HttpRequest, uuid: UUID) -> HttpResponse:
     target = request.headers.get("HX-Target", "")
     address = f"?{context['address']}"
     if target == "result":
+        context["keeps_strip"] = _shows_the_same(request)
         return replace_url(render(request, "compaction/_moved.html", context), address)
     done = replay_for(situation, query.policy, query.around, query.leaf)
     context |= panel_context(situation, query, done) | head_context(situation, query)
@@ -37,3 +39,9 @@ def session(request: HttpRequest, uuid: UUID) -> HttpResponse:
     page = entries_page(found, {"only": "all"})
     context |= page | {"problems": query.problems, "file_problems": page["problems"]}
     return render(request, "compaction/session.html", context)
+
+
+def _shows_the_same(request: HttpRequest) -> bool:
+    """Whether the browser already shows this branch and range, so that their drawing can stay."""
+    shown = QueryDict(urlsplit(request.headers.get("HX-Current-URL", "?from=unknown")).query)
+    return all(shown.get(name, "") == request.GET.get(name, "") for name in ("from", "to", "leaf"))

@@ -11,6 +11,9 @@ from sessions_app.columns import UNKNOWN, Ints
 from sessions_app.drawing.reduce import MAX_POINTS, path, reduced
 from sessions_app.drawing.scale import SIZE, Scale, Tick, short
 
+MAX_READOUTS = 430
+"""The crosshair tells every call of a short session, else one per two pixels."""
+
 MARK_GAP = 7
 """Least distance of two markers of a kind, in plot units: 6 px in a plot of 850 px."""
 
@@ -196,7 +199,7 @@ def _label(rules: Sequence[Rule], y: Scale) -> tuple[DrawnRule, ...]:
 def _readout(curves: Sequence[Curve], first: int, last: int) -> dict[str, object]:
     """Values for the crosshair: the calls that are drawn, at most one per two pixels."""
     count = last - first + 1
-    step = max(1, -(-count // 750))
+    step = max(1, -(-count // MAX_READOUTS))
     places = np.arange(first, last + 1, step)
     return {
         "calls": places.tolist(),

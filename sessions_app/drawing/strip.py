@@ -12,6 +12,9 @@ from sessions_app.drawing.growth import clamped
 from sessions_app.drawing.reduce import area, reduced
 from sessions_app.drawing.scale import SIZE, Scale, Tick
 
+MAX_COLUMNS = 400
+"""Each layer has an upper and a lower edge, so few columns keep the page small."""
+
 
 @dataclass(frozen=True, slots=True)
 class Layer:
@@ -38,7 +41,7 @@ def composition_strip(
     tops = np.cumsum(shown, axis=0)
     total = tops[-1] if len(tops) else np.zeros(0, np.int64)
     high = float(total.max()) * 1.06 if len(total) and total.max() else 10.0
-    keep = reduced(total, 600)
+    keep = reduced(total, MAX_COLUMNS)
     xs = keep / max(shown.shape[1] - 1, 1) * SIZE
     sent = int(shown.sum()) or 1
     layers = []

@@ -193,3 +193,16 @@ def test_the_page_shows_excerpts_but_never_loads_payloads(viewer: Client, sessio
     for sql in queries(viewer, address(session), {}):
         if table in sql:
             assert "payload" not in sql
+
+
+def test_a_move_sends_the_composition_again_only_when_its_range_changes(
+    viewer: Client, session: Session
+) -> None:
+    whole = address(session)
+    shown = {"HX-Current-URL": f"http://testserver{whole}"}
+    moved = viewer.get(address(session, **{"compaction.reserveTokens": 5}), headers=RESULT | shown)
+    assert b'<div id="composition" hx-preserve="true"></div>' in moved.content
+    zoomed = viewer.get(address(session, **{"from": 1, "to": 2}), headers=RESULT | shown)
+    assert b"Composition of each call by kind" in zoomed.content
+    unknown = viewer.get(whole, headers=RESULT)
+    assert b"Composition of each call by kind" in unknown.content

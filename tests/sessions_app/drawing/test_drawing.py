@@ -199,7 +199,7 @@ def test_a_long_session_is_drawn_with_few_points() -> None:
     values = np.random.default_rng(1).integers(0, 200_000, 100_000).tolist()
     drawn = chart(values)
     assert len(points(drawn.curves[0].path)) <= MAX_POINTS
-    assert len(drawn.readout["calls"]) <= 750  # type: ignore[arg-type]
+    assert len(drawn.readout["calls"]) <= 430  # type: ignore[arg-type]
     assert len(drawn.x_ticks) <= 9
 
 
