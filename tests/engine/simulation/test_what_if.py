@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from compaction_app.engine.policy import PolicyError
@@ -57,7 +59,37 @@ def test_a_setting_that_does_not_exist_is_refused_by_name():
         report("keep-small-32k", nonsense=1)
 
 
-def test_a_session_without_a_report_says_what_is_missing():
+def test_without_a_report_the_first_bills_tell_the_size_of_the_system_prompt():
+    (files,) = find_sessions([folder("growth-32k")])
+    files = replace(
+        files, index={k: v for k, v in files.index.items() if k != "systemPromptReport"}
+    )
+    inputs = simulation_inputs(files, Asked(OPENCLAW_2026_5_28))
+    assert 9_447 < inputs.setup.system.chars < 9_447 + 4_000  # tool schemas are billed beside it
+    assert any("plus or minus" in note for note in inputs.notes)
+
+
+def test_without_report_and_usage_it_is_said_that_the_system_prompt_counts_nothing():
     (files,) = find_sessions([SAMPLES / "openclaw-1-large-tool-results.jsonl"])
     inputs = simulation_inputs(files, Asked(OPENCLAW_2026_5_28))
-    assert any("system prompt report" in note for note in inputs.notes)
+    assert inputs.setup.system.chars == 0
+    assert any("no usage" in note for note in inputs.notes)
+
+
+def test_a_session_that_recorded_no_compaction_is_summarised_by_whoever_is_handed_in():
+    (files,) = find_sessions([folder("flush-never-reserve")])
+    asked = Asked(
+        OPENCLAW_2026_5_28,
+        changes={"contextWindow": 40_000, "compaction.keepRecentTokens": 3000},
+    )
+    calls = []
+
+    def summarise(call):
+        calls.append(call)
+        return f"Summary {len(calls)}."
+
+    inputs = simulation_inputs(files, asked, summarise=summarise)
+    turns = what_if(inputs)
+    written = [e for e in turns[-1].result.state.entries if e["type"] == "compaction"]
+    assert len(calls) >= len(written) >= 1
+    assert written[0]["summary"].startswith("Summary ")
