@@ -6,13 +6,14 @@ there is no tolerance.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from compaction_app.engine.turn.record import StageRecord
-from tests.golden.runs import LOCAL, NAMES, Run, data, replayed
+from tests.golden.runs import LOCAL, NAMES, Run, data, folder, replayed
 
 Event = tuple[int, str, int | None, int | None]
 """Turn, kind, tokens before, tokens after."""
@@ -251,10 +252,6 @@ def test_the_replay_leaves_the_store_as_it_was_found(name: str) -> None:
 
 
 def _index_entries(name: str) -> list[dict[str, Any]]:
-    import json
-
-    from tests.golden.runs import folder
-
     entries = json.loads((folder(name) / "sessions.json").read_text(encoding="utf-8")).values()
     by_id = {entry["sessionId"]: entry for entry in entries}
     return [by_id[run.inputs.session_id] for run in replayed(name)]

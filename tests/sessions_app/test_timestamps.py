@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.timestamps import epoch_ms
+from sessions_app.timestamps import epoch_ms, iso_text
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,12 @@ def test_what_names_no_moment(value: object) -> None:
 @given(st.text() | st.floats() | st.integers())
 def test_any_value_is_a_moment_or_none(value: object) -> None:
     assert isinstance(epoch_ms(value), int | None)
+
+
+def test_a_moment_is_written_as_the_runtime_writes_it():
+    assert iso_text(1_796_086_744_423.9) == "2026-12-01T00:59:04.423Z"
+
+
+@given(st.integers(0, 4_000_000_000_000))
+def test_a_written_moment_is_read_back(moment):
+    assert epoch_ms(iso_text(moment)) == moment

@@ -83,16 +83,24 @@ class CompactionRun:
     boundary: Decision | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ReadyCompaction:
+    """A compaction that only lacks its summary."""
+
+    prepared: PreparedCompaction
+    preparation: Preparation
+
+
 def begin_compaction(
     path: Sequence[Entry], order: CompactionOrder, rules: RuleSet
-) -> PreparedCompaction | CompactionRun:
-    """The preparation of a compaction that can go on, or the run of one that cannot."""
+) -> ReadyCompaction | CompactionRun:
+    """A compaction that can go on, or the run of one that cannot."""
     messages = context_of_path(path).messages
     if not order.inside_run and not has_real_conversation(messages):
         return _nothing("skipped", "no_real_conversation", NO_CONVERSATION, rules)
     prepared = prepare_compaction(path, order.settings.keep_recent_tokens, rules)
     if prepared.preparation is not None:
-        return prepared
+        return ReadyCompaction(prepared, prepared.preparation)
     reason = prepared.cut.decision.reason
     if prepared.error is not None:
         return _nothing("failed", reason, prepared.error, rules, prepared)
@@ -105,22 +113,21 @@ def run_compaction(
 ) -> Steps[CompactionRun]:
     """Compact the branch's entries."""
     begun = begin_compaction(path, order, rules)
-    if isinstance(begun, CompactionRun) or begun.preparation is None:
-        assert isinstance(begun, CompactionRun)
+    if isinstance(begun, CompactionRun):
         return begun
-    preparation = begun.preparation
+    prepared, preparation = begun.prepared, begun.preparation
     if order.mode == "safeguard":
         task = _safeguard_task(path, preparation, order)
         run = yield from safeguard_compaction(task, order.safeguard, rules, order.now_ms)
-        return _with_safeguard(path, order, begun, preparation, run, rules)
+        return _with_safeguard(path, order, prepared, preparation, run, rules)
     made = yield from default_compaction(
         preparation, order.settings.reserve_tokens, order.instructions
     )
     if made.summary is None:
         reason = made.error or "failed"
-        return _nothing("failed", reason, made.message, rules, begun, default=made)
+        return _nothing("failed", reason, made.message, rules, prepared, default=made)
     entry = _entry(path, order, preparation, made.summary, made.files, from_hook=False)
-    return _compacted(path, order, begun, entry, rules, default=made)
+    return _compacted(path, order, prepared, entry, rules, default=made)
 
 
 def compaction_with_summary(
@@ -137,14 +144,13 @@ def compaction_with_summary(
     ``summary`` is the whole stored text, file lists and all; ``details`` what stands beside it.
     """
     begun = begin_compaction(path, order, rules)
-    if isinstance(begun, CompactionRun) or begun.preparation is None:
-        assert isinstance(begun, CompactionRun)
+    if isinstance(begun, CompactionRun):
         return begun
     entry = _entry(path, order, begun.preparation, summary, None, from_hook=from_hook)
     if details is not None:
         del entry["fromHook"]
         entry |= {"details": details, "fromHook": from_hook}
-    return _compacted(path, order, begun, entry, rules)
+    return _compacted(path, order, begun.prepared, entry, rules)
 
 
 def _safeguard_task(

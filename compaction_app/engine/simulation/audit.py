@@ -67,7 +67,9 @@ def audit(inputs: SimulationInputs) -> list[AuditedTurn]:
         state = _as_recorded(state, recording, start)
         summaries = iter([c.summary for c in caused if c.summary is not None])
         flushes = iter([c.calls for c in caused if c.kind == "flush"])
-        answers = Answers(setup, inputs.rule, summaries, flushes, inputs.own_policy)
+        answers = Answers(
+            setup, inputs.rule, summaries, flushes, inputs.own_policy, inputs.summarise
+        )
         answers.begin(turn)
         result = finish(turn_steps(turn, setup, state, inputs.envelope), answers)
         done = AuditedTurn(SimulatedTurn(turn, result), caused)

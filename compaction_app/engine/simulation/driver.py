@@ -1,16 +1,28 @@
 """Drives the turns of a recording through the rules: a what-if on real messages.
 
-Prompts and answers come from the recording, summaries from its own compactions in their order. What
+Prompts and answers come from the recording, summaries from its own compactions in their order; in a
+session without any, whoever drives hands in a summariser. What
 the model would have answered to another context nobody can know.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from compaction_app.engine.compaction.requests import (
+    NOT_REGISTERED,
+    Credentials,
+    CredentialsAnswer,
+    ParallelCalls,
+    ProviderCall,
+    Wait,
+    WorkspaceFile,
+)
+from compaction_app.engine.compaction.requests import ModelAnswer as ModelSummary
+from compaction_app.engine.compaction.requests import ModelCall as SummaryCall
 from compaction_app.engine.simulation.recording import (
     RecordedCall,
     RecordedTurn,
@@ -34,6 +46,7 @@ from sessions_app.session_context import context_of_path
 from sessions_app.timestamps import epoch_ms
 
 SUMMARY_CHARS: Final = 4_000
+Summarise = Callable[[SummaryCall], ModelSummary]
 _BLANKS = re.compile(r"[ \t]+")
 
 
@@ -62,11 +75,17 @@ def folded(text: str) -> str:
     return _BLANKS.sub(" ", text)
 
 
+def stand_in_summary(call: SummaryCall) -> str:
+    """A summary of which only the size is meant: a common one, where nobody can write a real one."""
+    return "x" * SUMMARY_CHARS
+
+
 @dataclass(slots=True)
 class Answers:
     """Answers what turns ask, from a recording; how far it has been used up is kept here.
 
-    ``own_policy``: the calls are cut as they were when they were recorded.
+    ``own_policy``: the calls are cut as they were when they were recorded. ``summarise`` answers the
+    model calls of compactions in a session that has recorded none.
     """
 
     setup: RunSetup
@@ -74,6 +93,7 @@ class Answers:
     summaries: Iterator[KnownSummary]
     flushes: Iterator[Sequence[RecordedCall]]
     own_policy: bool = True
+    summarise: Summarise = stand_in_summary
     clock_ms: float = 0
     calls: list[RecordedCall] = field(default_factory=list)
     flush_calls: list[RecordedCall] = field(default_factory=list)
@@ -98,7 +118,19 @@ class Answers:
                 return self._answer(request)
             case Compaction():
                 self.last_summary = next(self.summaries, self.last_summary)
-                return self.last_summary or KnownSummary("x" * SUMMARY_CHARS)
+                return self.last_summary
+            case SummaryCall():
+                return self.summarise(request)
+            case ParallelCalls():
+                return tuple(map(self.summarise, request.calls))
+            case ProviderCall():
+                return NOT_REGISTERED
+            case Credentials():
+                return CredentialsAnswer(has_key=True)
+            case WorkspaceFile():
+                return None
+            case Wait():
+                return request.min_ms
         raise TypeError(f"{type(request).__name__}: a replay cannot answer that")
 
     def _answer(self, call: ModelCall) -> ModelAnswer | None:

@@ -20,8 +20,10 @@ from compaction_app.engine.simulation.driver import (
     Answers,
     Envelope,
     SimulatedTurn,
+    Summarise,
     folded,
     simulate,
+    stand_in_summary,
 )
 from compaction_app.engine.simulation.recording import (
     RecordedTurn,
@@ -31,14 +33,17 @@ from compaction_app.engine.simulation.recording import (
 from compaction_app.engine.simulation.usage import (
     ByDensity,
     MessageWeights,
+    Overhead,
     PromptRule,
     measured_density,
+    measured_overhead,
 )
 from compaction_app.engine.turn.setup import RunSetup, SystemSizes, run_setup
 from sessions_app.importers.openclaw import Reader
 from sessions_app.importers.records import Record
 from sessions_app.timestamps import epoch_ms
 from sessions_app.tokens import javascript as js
+from sessions_app.tokens.message_tokens import CHARS_PER_TOKEN
 from sessions_app.transcript import Entry, Transcript
 
 STAMP_CHARS: Final = 27
@@ -51,8 +56,12 @@ TOOL_LINE_CHARS: Final = {"exec": 65}
 AGENT_KEYS: Final = (":subagent:", ":explicit:")
 
 NO_REPORT: Final = (
-    "No system prompt report: the pre-prompt check counts the system prompt as nothing, so that its "
-    "estimates are too low by about a quarter of the prompt's characters, times 1.2."
+    "No system prompt report and no usage: the pre-prompt check counts the system prompt as nothing, so "
+    "that its estimates are too low by about a quarter of the prompt's characters, times 1.2."
+)
+MEASURED: Final = (
+    "No system prompt report: what the first call billed beyond its messages, {tokens:,} tokens, "
+    "stands for the system prompt, plus or minus {spread:,} tokens."
 )
 
 
@@ -86,6 +95,7 @@ class SimulationInputs:
     rule: PromptRule
     header_bytes: int
     own_policy: bool
+    summarise: Summarise
     notes: tuple[str, ...]
 
 
@@ -98,12 +108,16 @@ def what_if(inputs: SimulationInputs) -> list[SimulatedTurn]:
         summaries=iter(recording.summaries),
         flushes=iter(recording.flushes),
         own_policy=inputs.own_policy,
+        summarise=inputs.summarise,
     )
     return simulate(recording, answers, inputs.envelope, inputs.header_bytes)
 
 
 def simulation_inputs(
-    files: SessionFiles, asked: Asked, rule: PromptRule | None = None
+    files: SessionFiles,
+    asked: Asked,
+    rule: PromptRule | None = None,
+    summarise: Summarise = stand_in_summary,
 ) -> SimulationInputs:
     """The inputs of one session.
 
@@ -124,9 +138,13 @@ def simulation_inputs(
     own = _with_window(read.policy, files.index)
     policy = with_changes(own, asked.changes or {})
     report = value_at(files.index, "systemPromptReport")
-    setup = run_setup(policy, around, _system(report), _new_ids())
     weights = MessageWeights(asked.rules.message_tokens)
     density = measured_density(recording, weights, asked.rules.usage)
+    system, note = _system(report), ""
+    if not system.chars:
+        overhead = measured_overhead(recording, weights, asked.rules.usage, density)
+        system, note = _measured_system(overhead)
+    setup = run_setup(policy, around, system, _new_ids())
     return SimulationInputs(
         session_id=first.header.id if first.header else "",
         recording=recording,
@@ -135,7 +153,8 @@ def simulation_inputs(
         rule=rule or ByDensity(weights, density),
         header_bytes=len(first.header.raw) + 1 if first.header else 0,
         own_policy=policy == own,
-        notes=(*read.problems, *(() if report else (NO_REPORT,))),
+        summarise=summarise,
+        notes=(*read.problems, *((note,) if note else ())),
     )
 
 
@@ -189,6 +208,14 @@ def _system(report: Any) -> SystemSizes:
     names = [value_at(tool, "name") for tool in tools] if isinstance(tools, list) else []
     left_out = sum(TOOL_LINE_CHARS.get(str(n), 0) for n in names if n not in FLUSH_TOOLS)
     return SystemSizes(chars if isinstance(chars, int) else 0, left_out)
+
+
+def _measured_system(overhead: Overhead | None) -> tuple[SystemSizes, str]:
+    """A system prompt of the size that the bills show, and how sure that is."""
+    if overhead is None:
+        return SystemSizes(), NO_REPORT
+    note = MEASURED.format(tokens=overhead.tokens, spread=overhead.spread)
+    return SystemSizes(overhead.tokens * CHARS_PER_TOKEN), note
 
 
 def _envelope(report: Any, recording: Recording) -> Envelope:

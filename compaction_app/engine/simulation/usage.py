@@ -35,6 +35,15 @@ class CallSituation:
     usage: UsageRules
 
 
+@dataclass(frozen=True, slots=True)
+class Overhead:
+    """Billed tokens that no message accounts for. They are off by ``spread`` at most: by what was taken
+    off for the messages."""
+
+    tokens: int
+    spread: int
+
+
 class MessageWeights:
     """Estimated tokens of messages, each measured once however many contexts it stands in."""
 
@@ -108,6 +117,21 @@ def measured_density(recording: Recording, weights: MessageWeights, usage: Usage
         if grown >= LEAST_GROWTH and billed[1] > billed[0]:
             steps.append((billed[1] - billed[0]) / grown)
     return median(steps) if len(steps) >= LEAST_STEPS else 1.0
+
+
+def measured_overhead(
+    recording: Recording, weights: MessageWeights, usage: UsageRules, density: float
+) -> Overhead | None:
+    """What the first billed call sent beyond its messages; none without usage.
+
+    Of all calls it has the fewest messages, so that the density spoils its figure least.
+    """
+    for call in (call for turn in recording.turns for call in turn.calls):
+        billed = prompt_tokens(normalize_usage(_usage_of(call), usage))
+        if billed is not None:
+            messages = density * weights.total(context_of_path(call.path).messages)
+            return Overhead(round(max(0.0, billed - messages)), round(messages))
+    return None
 
 
 def _between(before: RecordedCall, after: RecordedCall) -> Sequence[Message] | None:

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from compaction_app.engine.inner_trigger import (
-    overflow_mark_after,
-)
+from compaction_app.engine.inner_trigger import overflow_mark_after
 from compaction_app.engine.overflow import classify_overflow
 from compaction_app.engine.pruning.cache_touch import last_cache_touch_ms
 from compaction_app.engine.pruning.persist import capped_for_storage

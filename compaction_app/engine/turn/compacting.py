@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from compaction_app.engine.compaction.prepare import Preparation
 from compaction_app.engine.compaction.run import (
     CompactionOrder,
     CompactionRun,
@@ -44,9 +45,9 @@ def compact(work: TurnWork, ask: CompactionAsk) -> Steps[CompactionRun]:
     begun = begin_compaction(path, order, rules)
     if isinstance(begun, CompactionRun):
         run = begun
-    elif ask.inside_run and rules.turn.split_turn_hangs and _makes_two_calls(begun):
+    elif ask.inside_run and rules.turn.split_turn_hangs and _makes_two_calls(begun.preparation):
         decision = Decision("compaction", False, "incomplete", INCOMPLETE, rules.id)
-        run = CompactionRun("cancelled", decision, INCOMPLETE, prepared=begun)
+        run = CompactionRun("cancelled", decision, INCOMPLETE, prepared=begun.prepared)
     else:
         known = yield Compaction(path, order, ask.trigger)
         if isinstance(known, KnownSummary):
@@ -85,10 +86,9 @@ def _order(work: TurnWork, ask: CompactionAsk) -> Steps[CompactionOrder]:
     )
 
 
-def _makes_two_calls(begun: object) -> bool:
-    """Whether the compaction would ask for two summaries at once."""
-    preparation = getattr(begun, "preparation", None)
-    return bool(preparation and preparation.turn_prefix and preparation.messages)
+def _makes_two_calls(preparation: Preparation) -> bool:
+    """Whether a compaction would ask for two summaries at once."""
+    return bool(preparation.turn_prefix and preparation.messages)
 
 
 def truncate_session(work: TurnWork) -> Steps[RewrittenSession]:

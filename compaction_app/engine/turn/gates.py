@@ -58,7 +58,8 @@ def preflight(work: TurnWork) -> Steps[str | None]:
     if needs.estimate:
         size, read = work.state.byte_size, file_reader(work.state)
         last = read_last_usage(size, read, work.rules.usage)
-        estimate = rules.estimate(last, _recent(work), work.rules.message_tokens)
+        messages = _stored_messages(work, recent_only=rules.reads_end_only)
+        estimate = rules.estimate(last, messages, work.rules.message_tokens)
     byte_size = work.state.byte_size if needs.size else None
     judged = decide_preflight(rules, situation, estimate, byte_size, work.rules.id)
     work.note("preflight", judged.decision)
@@ -138,8 +139,10 @@ def _prompt_tokens(work: TurnWork) -> int | None:
     return prompt_estimate(judged_text(work.queued, work.prompt.judged), work.rules.message_tokens)
 
 
-def _recent(work: TurnWork) -> list[Mapping[str, Any]]:
-    """The last messages of the file, as far back as the runtime reads."""
+def _stored_messages(work: TurnWork, *, recent_only: bool) -> list[Mapping[str, Any]]:
+    """The messages of the file; or only the last ones, as far back as the runtime reads."""
+    if not recent_only:
+        return [e["message"] for e in work.state.entries if isinstance(e.get("message"), Mapping)]
     read: list[Mapping[str, Any]] = []
     left = RECENT_BYTES
     for entry in reversed(work.state.entries):

@@ -23,6 +23,7 @@ from compaction_app.engine.simulation.inputs import (
 )
 from compaction_app.engine.simulation.report import what_if_report
 from compaction_app.session_files import UnreadableFile, find_sessions
+from compaction_app.summarisers.extractive import extractive_summary
 
 
 class Command(BaseCommand):
@@ -68,7 +69,7 @@ class Command(BaseCommand):
 
 def _report(session: SessionFiles, asked: Asked, *, audited: bool) -> dict[str, Any]:
     try:
-        inputs: SimulationInputs = simulation_inputs(session, asked)
+        inputs: SimulationInputs = simulation_inputs(session, asked, summarise=extractive_summary)
     except PolicyError as error:
         raise CommandError(f"--policy: {error}") from None
     if audited:
