@@ -6,7 +6,7 @@ What the recording's own policy caused (compactions, flush turns, replies of the
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,18 +44,23 @@ class ReplayRows:
         self.density = weights.calibration.density
         self._weights: Floats = weights.rows * kept
         self._pressure: Ints = rows.pressure * kept
-        self._sum()
+        # Only messages count towards keepRecentTokens (spec compaction 2).
+        self._counts = ~np.isin(self.kind, _FREE_KINDS)
+        self.weight_sums: Floats = np.zeros(len(kept) + 1)
+        self.token_sums, self.pressure_sums, self._counted_sums = np.zeros(
+            (3, len(kept) + 1), np.int64
+        )
+        self._sum(0)
         is_cut = np.isin(self.kind, _CUT_KINDS) & kept
         self._next_cut = _next_true(is_cut)
         self._is_message = (self.kind > OTHER) & (self.kind < CUSTOM_MESSAGE) & kept
 
-    def _sum(self) -> None:
-        self.weight_sums = np.concatenate(([0.0], np.cumsum(self._weights)))
-        self.token_sums = np.concatenate(([0], np.cumsum(self.tokens)))
-        self.pressure_sums = np.concatenate(([0], np.cumsum(self._pressure)))
-        # Only messages count towards keepRecentTokens (spec compaction 2).
-        counted = np.where(np.isin(self.kind, _FREE_KINDS), 0, self.tokens)
-        self._counted_sums = np.concatenate(([0], np.cumsum(counted)))
+    def _sum(self, first: int) -> None:
+        """Bring the sums up to date from the row ``first`` on."""
+        _sum_from(self.weight_sums, self._weights, first)
+        _sum_from(self.token_sums, self.tokens, first)
+        _sum_from(self.pressure_sums, self._pressure, first)
+        _sum_from(self._counted_sums, self.tokens * self._counts, first)
 
     def weight(self, start: int, end: int) -> float:
         """Billed tokens of the rows ``start`` to ``end``."""
@@ -121,7 +126,7 @@ class ReplayRows:
         removed = int((lengths - targets).sum())
         if removed:
             self._shorten(places, lengths, targets)
-            self._sum()
+            self._sum(int(places.min()))
         return removed
 
     def _results(self, start: int, end: int) -> Ints:
@@ -141,6 +146,14 @@ class ReplayRows:
             targets, RESULT_CHARS_PER_TOKEN
         )
         self._pressure[places] -= np.minimum(pressed, self._pressure[places])
+
+
+def _sum_from(sums: NDArray[Any], values: NDArray[Any], first: int) -> None:
+    """Running sums in place; each is the one before plus a value, wherever the summing starts."""
+    if first < len(values):
+        rest = values[first:].copy()
+        rest[0] += sums[first]
+        np.cumsum(rest, out=sums[first + 1 :])
 
 
 def _tokens(chars: Ints, chars_per_token: int) -> Ints:

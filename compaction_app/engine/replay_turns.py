@@ -53,6 +53,9 @@ class TurnRules:
         self._rows, self._lines, self._around, self._policy = rows, lines, around, policy
         self._calibration, self._summaries, self._system = calibration, summaries, system_tokens
         self._pruning = pruning
+        self._preflight_line, self._flush_line = lines.named("preflight"), lines.named("flush")
+        self._check_line = lines.named("pre_prompt")
+        self._inner_line = lines.named("inner_threshold")
         self._context = Context()
         self._turn = self._call = self._end = self._attempts = 0
         self._blocked_turn = self._called_turn = 0
@@ -122,7 +125,7 @@ class TurnRules:
 
     def end_turn(self) -> None:
         """The runtime's own threshold, judged on the last call's total with its answer."""
-        line, context = self._lines.named("inner_threshold"), self._context
+        line, context = self._inner_line, self._context
         if not line.active or context.last_prompt is None or self._called_turn != self._turn:
             return
         total = context.last_prompt + context.last_output
@@ -132,7 +135,7 @@ class TurnRules:
             self._compact("threshold_compaction", total, line.tokens, line.unit, decision)
 
     def _preflight(self, estimate: int) -> None:
-        line, context = self._lines.named("preflight"), self._context
+        line, context = self._preflight_line, self._context
         total = context.stored_total
         rules = self._around.rules.preflight
         if not line.active or rules is None or total is None or total < line.tokens:
@@ -149,7 +152,7 @@ class TurnRules:
             self._compact("preflight_compaction", total, line.tokens, line.unit, judged)
 
     def _flush(self, estimate: int) -> None:
-        line, context, plan = self._lines.named("flush"), self._context, self._lines.flush_plan
+        line, context, plan = self._flush_line, self._context, self._lines.flush_plan
         if not line.active or plan is None or context.flushed_count == context.compactions:
             return
         total = context.stored_total
@@ -177,7 +180,7 @@ class TurnRules:
 
     def _check_prompt(self, start: int) -> None:
         """The pre-prompt check with its routes; where nothing helps the turn is blocked."""
-        rules, line = self._around.rules.routing, self._lines.named("pre_prompt")
+        rules, line = self._around.rules.routing, self._check_line
         if rules is None or not line.active:
             return
         truncated = False
