@@ -147,9 +147,13 @@ def observed_limit(subject: Subject) -> tuple[int | None, int | None]:
     The limit is what the refusal names; where it names none, the size of the prompt refused.
     """
     rules = subject.around.rules
+    others: set[str] = set()  # the same error tends to come many times
     for failure in subject.signs.failures:
+        if failure.text in others:
+            continue
         verdict = classify_overflow(rules.overflow, rules.id, failure.text)
         if not verdict.likely:
+            others.add(failure.text)
             continue
         named = _LIMIT.search(failure.text)
         if named:
