@@ -104,11 +104,11 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def knob_notes(situation: Situation, query: Query, done: Replay) -> list[tuple[str, str]]:
+def knob_notes(situation: Situation, query: Query, done: Replay) -> dict[str, str]:
     """A note for every knob, empty ones too, so that a move can take one away."""
     reasons = _reasons(query, done)
-    notes = [(s.name, reasons.get(s.key, "")) for s in SETTINGS if _in_panel(s)]
-    return [*notes, *((knob.name, knob.note) for knob in constant_knobs(situation, query))]
+    notes = {s.name: reasons.get(s.key, "") for s in SETTINGS if _in_panel(s)}
+    return notes | {knob.name: knob.note for knob in constant_knobs(situation, query)}
 
 
 def _reasons(query: Query, done: Replay) -> Mapping[str, str]:

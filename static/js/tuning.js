@@ -28,6 +28,17 @@ document.addEventListener("submit", (event) => {
   event.target.dispatchEvent(new Event("tune"));
 });
 
+// An answer to a move brings the note of every knob: why it has no effect, or nothing.
+document.addEventListener("htmx:afterSwap", () => {
+  const notes = document.getElementById("knob-notes");
+  if (!notes) return;
+  for (const [name, note] of Object.entries(JSON.parse(notes.textContent))) {
+    const place = document.getElementById(`note-${name}`);
+    if (place && place.textContent !== note) place.textContent = note;
+  }
+  notes.remove();
+});
+
 // What went wrong with a request is said beside the knobs, and taken back by the next answer.
 const say = (text) => {
   const trouble = document.getElementById("trouble");
