@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sessions_app.columns import UNKNOWN, Ints
-from sessions_app.drawing.reduce import MAX_POINTS, path, reduced
+from sessions_app.drawing.reduce import path, reduced
 from sessions_app.drawing.scale import SIZE, Scale, Tick, short
 
 MAX_READOUTS = 430
@@ -143,21 +143,17 @@ def _top(curves: Sequence[Curve], rules: Sequence[Rule], first: int, last: int) 
 
 
 def _draw(curve: Curve, x: Scale, y: Scale, first: int, last: int) -> DrawnCurve:
+    """The curve's path; it stops where values are missing, unless it is bridged."""
     values = curve.values[first - 1 : last]
-    places = np.arange(first, first + len(values))
     known = values != UNKNOWN
-    breaks = np.flatnonzero(np.diff(known.astype(np.int8))) + 1
-    pieces = [places[known]] if curve.bridged else np.split(places, breaks)
-    paths: list[str] = []
-    for piece in pieces:
-        if not len(piece) or curve.values[piece[0] - 1] == UNKNOWN:
-            continue
-        part = curve.values[piece - 1]
-        keep = reduced(part, max(MAX_POINTS * len(part) // len(values), 4))
-        xs = (piece[keep] - x.low) / (x.high - x.low) * SIZE
-        ys = SIZE - part[keep] / y.high * SIZE
-        paths.append(path(xs, ys))
-    return DrawnCurve(curve.name, curve.title, "".join(paths))
+    there = np.flatnonzero(known)
+    keep = there[reduced(values[there])]
+    missing_before = np.zeros(len(keep)) if curve.bridged else np.cumsum(~known)[keep]
+    xs = (keep + first - x.low) / (x.high - x.low) * SIZE
+    ys = SIZE - values[keep] / y.high * SIZE
+    breaks = np.flatnonzero(np.diff(missing_before)) + 1
+    pieces = zip(np.split(xs, breaks), np.split(ys, breaks), strict=True)
+    return DrawnCurve(curve.name, curve.title, "".join(path(*piece) for piece in pieces))
 
 
 def _spread(

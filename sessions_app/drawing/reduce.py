@@ -11,7 +11,8 @@ from sessions_app.columns import Ints
 
 Floats = NDArray[np.floating[Any]]
 
-MAX_POINTS = 1500
+MAX_POINTS = 900
+"""As many as a plot has pixels across."""
 
 
 def reduced(values: Ints, most: int = MAX_POINTS) -> Ints:
