@@ -49,52 +49,63 @@ class Problem:
     fix_query: str
 
 
-def result_context(situation: Situation, query: Query) -> dict[str, Any]:
-    """What changes with every move of a knob: chart, composition, events, differences."""
-    grown = timeline_for(situation, query.leaf)
-    done = replay_for(situation, query.policy, query.around, query.leaf)
+def chart_context(situation: Situation, query: Query) -> dict[str, Any]:
+    """What a move of a knob must show at once: the chart, what it is made of, the differences."""
+    grown, done, happenings = _replayed(situation, query)
     now = replay_for(situation, situation.policy, situation.around, query.leaf)
-    simulated = [*simulated_happenings(grown, done), *folded_prunes(done)]
-    happenings = _numbered([*recorded_happenings(grown), *simulated])
     chart = growth_chart(
         _curves(grown, done, situation.session.encoding),
         _rules(done.lines),
         [*_marks(happenings), *prune_marks(done, happenings, query.span)],
         query.span,
     )
-    verdict = _verdict(situation, query, done.lines)
-    is_changed = query.policy != situation.policy or query.around != situation.around
     return {
         "chart": chart,
         "readout": json.dumps(chart.readout, separators=(",", ":")),
         "strip": strip_of(situation.window, query.leaf, query.span) if grown.calls else None,
-        "pruning": pruning_view(grown, done, query.around, query.span),
         "experiment": experiment_of(situation, query),
-        "events": happenings if query.all_events else happenings[:MAX_EVENT_ROWS],
-        "more_events": 0 if query.all_events else max(len(happenings) - MAX_EVENT_ROWS, 0),
         "differences": differences(recorded_totals(grown), now.totals, done.totals),
         "unlike": unlike(recorded_totals(grown), now.totals),
+        "address": query_of(query, situation),
+        "whole_query": query_of(query, situation, from_=None, to=None),
+        "problems": query.problems,
+    }
+
+
+def details_context(situation: Situation, query: Query) -> dict[str, Any]:
+    """What may follow a moment later: pruning, events, lines, verdict, notes of the knobs."""
+    grown, done, happenings = _replayed(situation, query)
+    verdict = _verdict(situation, query, done.lines)
+    config = config_changes(
+        query.policy, (Policy(), situation.policy), query.around.provider, query.around.model
+    )
+    return {
+        "situation": situation,
+        "pruning": pruning_view(grown, done, query.around, query.span),
+        "events": happenings if query.all_events else happenings[:MAX_EVENT_ROWS],
+        "more_events": 0 if query.all_events else max(len(happenings) - MAX_EVENT_ROWS, 0),
         "lines": [(line, sentence(line.reason)) for line in done.lines.lines],
         "verdict": verdict[:SHOWN_FINDINGS],
         "more_verdict": verdict[SHOWN_FINDINGS:],
         "replay": done,
-        "is_changed": is_changed,
+        "is_changed": query.policy != situation.policy or query.around != situation.around,
         "address": query_of(query, situation),
-        "whole_query": query_of(query, situation, from_=None, to=None),
-        "config_text": json.dumps(
-            config_changes(
-                query.policy,
-                (Policy(), situation.policy),
-                query.around.provider,
-                query.around.model,
-            ),
-            indent=2,
-        ),
-        "problems": query.problems,
-        "has_estimates": bool(grown.is_estimate.any()),
+        "config_text": json.dumps(config, indent=2),
         "all_estimates": grown.calls > 0 and bool(grown.is_estimate.all()),
         "notes_of_knobs": knob_notes(situation, query, done),
+        "calls": grown.calls,
+        "stripped": [
+            (count, STRIPPED_TITLES[name]) for name, count in done.stripped.items() if count
+        ],
     }
+
+
+def _replayed(situation: Situation, query: Query) -> tuple[Timeline, Replay, list[Happening]]:
+    """The recording, its what-if, and what happened in both, numbered as the page shows it."""
+    grown = timeline_for(situation, query.leaf)
+    done = replay_for(situation, query.policy, query.around, query.leaf)
+    simulated = [*simulated_happenings(grown, done), *folded_prunes(done)]
+    return grown, done, _numbered([*recorded_happenings(grown), *simulated])
 
 
 def head_context(situation: Situation, query: Query) -> dict[str, Any]:
@@ -110,7 +121,6 @@ def head_context(situation: Situation, query: Query) -> dict[str, Any]:
         "peak_share": grown.peak / own.window if grown.calls and own.window else None,
         "billed_calls": int((~grown.is_estimate).sum()),
         "turns": grown.turns,
-        "calls": grown.calls,
         "recorded": recorded_totals(grown),
         "branches": _branches(situation, query, ends),
         "traces": (
@@ -121,9 +131,6 @@ def head_context(situation: Situation, query: Query) -> dict[str, Any]:
             (count, MARK_TITLES[name])
             for name, count in situation.session.facts.get("marks", {}).items()
             if count
-        ],
-        "stripped": [
-            (count, STRIPPED_TITLES[name]) for name, count in done.stripped.items() if count
         ],
     }
 

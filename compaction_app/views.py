@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from django_htmx.http import replace_url
 from compaction_app.forms import read_query
 from compaction_app.panel import panel_context
 from compaction_app.runs import replay_for, situation_of
-from compaction_app.session_page import head_context, result_context
+from compaction_app.session_page import chart_context, details_context, head_context
 from sessions_app import access
 from sessions_app.entries import entries_page
 from sessions_app.models import Session
@@ -25,14 +26,19 @@ def session(request: HttpRequest, uuid: UUID) -> HttpResponse:
     found = access.load(Session.objects.select_related("agent"), request.user, uuid)
     situation = situation_of(found)
     query = read_query(request.GET.dict(), situation)
-    context = {"nav": "sessions", "session": found, **result_context(situation, query)}
     target = request.headers.get("HX-Target", "")
+    context: dict[str, Any] = {"nav": "sessions", "session": found}
+    if target == "details":
+        context |= details_context(situation, query)
+        return render(request, "compaction/_followed.html", context)
+    context |= chart_context(situation, query)
     address = f"?{context['address']}"
     if target == "result":
         context["keeps_strip"] = _shows_the_same(request)
         return replace_url(render(request, "compaction/_moved.html", context), address)
     done = replay_for(situation, query.policy, query.around, query.leaf)
-    context |= panel_context(situation, query, done) | head_context(situation, query)
+    context |= details_context(situation, query) | head_context(situation, query)
+    context |= panel_context(situation, query, done)
     if target == "work":
         context["sheet_open"] = True  # who moved a switch has the sheet open
         return replace_url(render(request, "compaction/_work.html", context), address)

@@ -29,8 +29,12 @@ async ([id, value]) => {
   const slider = document.querySelector(`[data-for="${id}"]`);
   const start = performance.now();
   const painted = new Promise((resolve) => {
-    document.addEventListener("htmx:afterSwap", () =>
-      requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start))), { once: true });
+    const swapped = (event) => {
+      if (event.detail.target.id !== "result") return;
+      document.removeEventListener("htmx:afterSwap", swapped);
+      requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start)));
+    };
+    document.addEventListener("htmx:afterSwap", swapped);
   });
   slider.value = value;
   slider.dispatchEvent(new Event("input", { bubbles: true }));

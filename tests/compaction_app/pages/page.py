@@ -24,6 +24,7 @@ CONFIG: dict[str, Any] = {
     "agents": {"defaults": {"compaction": {"keepRecentTokens": 2_000}}},
 }
 RESULT = {"HX-Request": "true", "HX-Target": "result"}
+DETAILS = {"HX-Request": "true", "HX-Target": "details"}
 WORK = {"HX-Request": "true", "HX-Target": "work"}
 
 

@@ -19,7 +19,7 @@ from sessions_app.loaded import timeline_of
 from sessions_app.models import Session
 from sessions_app.tokens.pruner_chars import OPENCLAW_2026_5_28, pruner_message_chars
 from tests.compaction_app.conftest import Bring
-from tests.compaction_app.pages.test_session import RESULT, WORK, Page, address, rows
+from tests.compaction_app.pages.page import DETAILS, RESULT, WORK, Page, address, rows
 from tests.engine.builders import Script
 
 pytestmark = pytest.mark.django_db
@@ -60,7 +60,7 @@ def session(bring: Bring) -> Session:
     return bring(script(), CONFIG)
 
 
-def words(client: Client, session: Session, headers: Any = RESULT, **query: Any) -> str:
+def words(client: Client, session: Session, headers: Any = DETAILS, **query: Any) -> str:
     """What a person reads: the answer without its tags."""
     answer = client.get(address(session, **query), headers=headers)
     assert answer.status_code == 200
@@ -76,7 +76,7 @@ def test_with_the_mode_off_there_is_no_strip(viewer: Client, session: Session) -
 def test_the_strip_says_what_was_taken_out_and_why_nothing_elsewhere(
     viewer: Client, session: Session
 ) -> None:
-    answer = viewer.get(address(session, **CACHE_TTL), headers=RESULT)
+    answer = viewer.get(address(session, **CACHE_TTL), headers=DETAILS)
     page, text = Page(answer), words(viewer, session, **CACHE_TTL)
     assert "pruning" in page.ids()
     bars = [a for a in page.named("path") if a.get("class", "").startswith("layer soft-trimmed")]
@@ -92,7 +92,7 @@ def test_the_strip_says_what_was_taken_out_and_why_nothing_elsewhere(
 
 
 def test_a_call_left_alone_has_a_tick_that_says_why(viewer: Client, session: Session) -> None:
-    text = viewer.get(address(session, **CACHE_TTL), headers=RESULT).content.decode()
+    text = viewer.get(address(session, **CACHE_TTL), headers=DETAILS).content.decode()
     titles = re.findall(r'class="at why"><title>([^<]+)</title>', text)
     assert len(titles) == 8
     assert titles[0].startswith("call 1 not pruned: no mark yet")
@@ -134,7 +134,8 @@ def test_pruned_calls_have_markers_that_lead_to_their_row(viewer: Client, sessio
     page = Page(answer)
     marks = [a for a in page.named("a") if a.get("class") == "mark simulated prune"]
     assert len(marks) == 4
-    assert {mark["href"].removeprefix("#") for mark in marks} <= page.ids()
+    rows_below = Page(viewer.get(address(session, **CACHE_TTL), headers=DETAILS)).ids()
+    assert {mark["href"].removeprefix("#") for mark in marks} <= rows_below
     assert "contextWindow * 4 = 256,000" in words(viewer, session, **CACHE_TTL)
     assert "at 4 calls up to call 11: 19,140 characters soft-trimmed" in words(
         viewer, session, **CACHE_TTL
@@ -150,15 +151,16 @@ def test_a_long_session_keeps_the_strip_small(viewer: Client, bring: Bring) -> N
     long = bring(script(140, "t" * 500, 1), CONFIG)
     query = {**CACHE_TTL, "contextPruning.ttl": "1s", "contextPruning.softTrim.maxChars": "200"}
     query |= {"contextPruning.softTrim.headChars": "10", "contextPruning.softTrim.tailChars": "10"}
-    answer = viewer.get(address(long, **query), headers=RESULT)
-    page = Page(answer)
-    assert len([a for a in page.named("svg") if a.get("class") == "at why"]) <= 60
-    assert len([a for a in page.named("a") if "prune" in a.get("class", "")]) <= 120
-    assert len(answer.content) < 120_000
+    chart = viewer.get(address(long, **query), headers=RESULT)
+    strip = viewer.get(address(long, **query), headers=DETAILS)
+    ticks = [a for a in Page(strip).named("svg") if a.get("class") == "at why"]
+    marks = [a for a in Page(chart).named("a") if "prune" in a.get("class", "")]
+    assert 0 < len(ticks) <= 60 and 0 < len(marks) <= 120
+    assert len(chart.content) + len(strip.content) < 120_000
 
 
 def test_nothing_inline_in_the_strip_and_the_constants(viewer: Client, session: Session) -> None:
-    for headers in ({}, RESULT, WORK):
+    for headers in ({}, RESULT, DETAILS, WORK):
         answer = viewer.get(address(session, **CACHE_TTL, **{"x.imageChars": "5"}), headers=headers)
         for tag, attributes in Page(answer).elements:
             assert tag != "style"
@@ -218,7 +220,7 @@ def test_a_changed_constant_is_announced_and_travels_in_the_address(
 ) -> None:
     answer = viewer.get(address(session, **{"x.tailShare": "0.5"}), headers=RESULT)
     assert answer["HX-Replace-Url"] == "?x.tailShare=0.5"
-    text = words(viewer, session, **{"x.tailShare": "0.5"})
+    text = words(viewer, session, RESULT, **{"x.tailShare": "0.5"})
     assert "Experimental: this result is not the runtime’s." in text
     assert "tailShare 0.5 instead of 0.3" in text
     back = [a["href"] for a in Page(answer).named("a") if a.get("href") == "?"]
@@ -238,7 +240,7 @@ def test_the_runtime_s_own_value_is_no_experiment(
 
 
 def test_a_refused_constant_is_told(viewer: Client, session: Session) -> None:
-    text = words(viewer, session, **{"x.tailShare": "7"})
+    text = words(viewer, session, RESULT, **{"x.tailShare": "7"})
     assert "x.tailShare: '7' is no number from 0 to 1." in text
     assert "Experimental: this result" not in text
 

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from sessions_app.models import Entry, Session
 from tests.compaction_app.conftest import Bring
-from tests.compaction_app.pages.page import CONFIG, RESULT, WORK, Page, address
+from tests.compaction_app.pages.page import CONFIG, DETAILS, RESULT, WORK, Page, address
 from tests.engine.builders import chat
 
 pytestmark = pytest.mark.django_db
@@ -23,11 +23,16 @@ pytestmark = pytest.mark.django_db
 # What a move answers
 
 
-def test_a_slider_gets_the_result_and_what_lies_outside_of_it(
+def test_a_slider_gets_the_chart_first_and_asks_for_the_rest(
     viewer: Client, session: Session
 ) -> None:
-    answer = viewer.get(address(session, contextWindow=64_000), headers=RESULT)
+    first = Page(viewer.get(address(session, contextWindow=64_000), headers=RESULT))
+    assert first.ids() == {"composition", "differences"}
+    (rest,) = (a for a in first.named("div") if a.get("hx-target") == "#details")
+    assert rest["hx-get"] == "?contextWindow=64000"
+    answer = viewer.get(f"{address(session)}{rest['hx-get']}", headers=DETAILS)
     page = Page(answer)
+    assert {"lines", "verdict", "actions"} <= page.ids()
     assert "tuning" not in page.ids() and "entries" not in page.ids()
     outside = {a["id"] for _, a in page.elements if a.get("hx-swap-oob") == "true"}
     assert {"verdict", "actions"} <= outside
@@ -44,7 +49,7 @@ def test_a_switch_gets_the_whole_work_area(viewer: Client, session: Session) -> 
 
 def test_every_note_of_the_page_can_be_replaced(viewer: Client, session: Session) -> None:
     on_page = {i for i in Page(viewer.get(address(session))).ids() if i.startswith("note-")}
-    moved = viewer.get(address(session), headers=RESULT).content.decode()
+    moved = viewer.get(address(session), headers=DETAILS).content.decode()
     notes = re.search(r'<script id="knob-notes" type="application/json">(.*?)</script>', moved)
     assert notes
     assert on_page == {f"note-{name}" for name in json.loads(notes[1])}
@@ -167,7 +172,7 @@ def queries(viewer: Client, url: str, headers: dict[str, str]) -> list[str]:
 def test_the_number_of_queries_does_not_depend_on_the_length(viewer: Client, bring: Bring) -> None:
     few, many = bring(chat(5), CONFIG, name="few"), bring(chat(500), CONFIG, name="many")
     assert (few.entry_count, many.entry_count) == (10, 1_000)
-    for headers in ({}, RESULT, WORK):
+    for headers in ({}, RESULT, DETAILS, WORK):
         counts = {len(queries(viewer, address(s), headers)) for s in (few, many)}
         assert len(counts) == 1
     assert max(counts) < 20
