@@ -86,7 +86,7 @@ class EngineHost:
                 return self._build(request.engine_id)
             method = getattr(self._built[request.engine_id], python_name(request.method))
             return method(request.params)
-        except Exception as error:
+        except Exception as error:  # an engine is foreign code and may raise anything
             return EngineFailure(type(error).__name__, str(error))
 
     def _build(self, engine_id: str) -> object:

@@ -77,7 +77,7 @@ class Summarisers:
     def _load(self, point: EntryPoint) -> None:
         try:
             built = _factory(point)()
-        except Exception as error:
+        except Exception as error:  # a plug-in may raise anything
             self.problems.append(_problem(point, f"{type(error).__name__}: {error}"))
             return
         if callable(getattr(built, "summarise", None)):

@@ -79,5 +79,5 @@ def _answer(request: Request, means: Means) -> Any:
 def _asked(who: Callable[[Any], Any], request: ModelCall | ProviderCall) -> Any:
     try:
         return who(request)
-    except Exception as error:
+    except Exception as error:  # whoever is asked is foreign code: any failure is its answer
         return Failure(type(error).__name__, str(error))
