@@ -59,37 +59,37 @@ _GUARDED = GuardedWindow(WINDOW, "modelsConfig")
 assert RULES.preflight is not None and RULES.routing is not None
 
 GATES: dict[str, tuple[Callable[[], object], float]] = {
-    "memory flush": (partial(decide_flush, _FLUSH, None, None, RULES.id), 100),
+    "memory flush": (partial(decide_flush, _FLUSH, None, None, RULES.id), 60),
     "preflight": (
         partial(decide_preflight, RULES.preflight, _PREFLIGHT, None, None, RULES.id),
-        100,
+        60,
     ),
     "prompt route": (
         partial(route_estimate, RULES.routing, RULES.id, 80_000, TRANSCRIPT_SOURCE, 9_000, _BUDGET),
-        100,
+        60,
     ),
     "inner threshold": (
         partial(check_inner_trigger, RULES.inner_trigger, RULES.id, ANSWER, _STATE),
-        100,
+        60,
     ),
-    "window guard": (partial(guard_window, RULES.window_guard, RULES.id, _GUARDED), 100),
-    "overflow, by its text": (partial(classify_overflow, RULES.overflow, RULES.id, OVERFLOW), 250),
-    "overflow, another error": (partial(classify_overflow, RULES.overflow, RULES.id, OTHER), 250),
+    "window guard": (partial(guard_window, RULES.window_guard, RULES.id, _GUARDED), 60),
+    "overflow, by its text": (partial(classify_overflow, RULES.overflow, RULES.id, OVERFLOW), 200),
+    "overflow, another error": (partial(classify_overflow, RULES.overflow, RULES.id, OTHER), 200),
     "overflow, inner list, answer": (
         partial(is_context_overflow, RULES.inner_trigger.overflow, ANSWER, WINDOW),
-        100,
+        60,
     ),
     "overflow, inner list, error": (
         partial(is_context_overflow, RULES.inner_trigger.overflow, FAILED, WINDOW),
-        250,
+        200,
     ),
     "window of the flush, 50 models": (
         partial(RULES.purpose_window.flush, RULES.window_chain, _CACHE, _REQUEST, None),
-        100,
+        60,
     ),
     "window of a run, 50 models": (
         partial(resolve_run_window, RULES.run_window, CONFIG, "p3", "m7", {}),
-        100,
+        60,
     ),
 }
 """What is called, and the most microseconds it may take."""
