@@ -28,7 +28,7 @@ from compaction_app.engine.session_policy import rule_set_of, session_policy
 from compaction_app.recordings import Recording, read_recording
 from sessions_app.folders import CONFIG_NAME, INDEX_NAME, TRANSCRIPT_SUFFIX, beside, bundles, walk
 from sessions_app.importers.index import Index, IndexEntry, file_of, read_index, unmatched
-from sessions_app.transcript import Problem
+from sessions_app.transcripts.transcript import Problem
 
 SQLITE_MAGIC: Final = b"SQLite format 3\x00"
 SQLITE: Final = "is a SQLite store, which cannot be read yet; give the folder of an older version."

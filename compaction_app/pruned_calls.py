@@ -14,11 +14,11 @@ from compaction_app.engine.reasons import sentence
 from compaction_app.engine.replay import Replay
 from compaction_app.engine.replay_pruned_calls import NOT_SENT, PrunedCalls
 from compaction_app.recorded import Happening
-from sessions_app.columns import UNKNOWN
 from sessions_app.drawing.bars import Bars, stacked_bars
 from sessions_app.drawing.growth import Mark, clamped
 from sessions_app.drawing.scale import Scale
-from sessions_app.timeline import Timeline
+from sessions_app.transcripts.columns import UNKNOWN
+from sessions_app.transcripts.timeline import Timeline
 
 LAYERS = ("soft-trimmed", "cleared")
 MOST_TICKS = 60

@@ -10,8 +10,8 @@ from compaction_app.engine.decision import Decision, Scalar
 from compaction_app.engine.replay import Replay, Totals
 from compaction_app.engine.replay_events import COMPACTIONS
 from compaction_app.engine.stripped import stripped_rows
-from sessions_app.columns import MARKS, UNKNOWN, USER
-from sessions_app.timeline import Timeline
+from sessions_app.transcripts.columns import MARKS, UNKNOWN, USER
+from sessions_app.transcripts.timeline import Timeline
 
 TITLES = {
     "flush": "memory flush",

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sessions_app.columns import UNKNOWN, columns_of_rows, row_of
 from sessions_app.importers import NotATranscript, entries_of
 from sessions_app.importers.records import giant_file
-from sessions_app.measures import measure
-from sessions_app.signs import SignReader, Signs
-from sessions_app.timeline import Timeline, timeline
 from sessions_app.tokens.exact import encoding_for
-from sessions_app.transcript import Entry, Header, Problem
+from sessions_app.transcripts.columns import UNKNOWN, columns_of_rows, row_of
+from sessions_app.transcripts.measures import measure
+from sessions_app.transcripts.signs import SignReader, Signs
+from sessions_app.transcripts.timeline import Timeline, timeline
+from sessions_app.transcripts.transcript import Entry, Header, Problem
 
 CHUNK_BYTES: Final = 1 << 20
 EXACT_BYTES: Final = 8 << 20

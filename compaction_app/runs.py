@@ -24,15 +24,15 @@ from compaction_app.engine.replay_prunable import Trimmed
 from compaction_app.engine.replay_pruned_calls import settings_of
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET
 from compaction_app.engine.session_policy import session_policy
-from sessions_app.columns import Ints
 from sessions_app.entries import window_of
 from sessions_app.loaded import timeline_of
 from sessions_app.models import Session, Window
 from sessions_app.rows import entries_of_window, messages_of, storable_json
-from sessions_app.signs import Signs, signs_from_json, signs_of, signs_to_json
-from sessions_app.timeline import Timeline
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.pruner_chars import pruner_message_chars
+from sessions_app.transcripts.columns import Ints
+from sessions_app.transcripts.signs import Signs, signs_from_json, signs_of, signs_to_json
+from sessions_app.transcripts.timeline import Timeline
 
 KEPT_REPLAYS = 32
 KEPT_WEIGHTS = 200_000

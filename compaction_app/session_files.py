@@ -15,8 +15,8 @@ from compaction_app.engine.simulation.inputs import SessionFiles
 from sessions_app.folders import beside, bundles, walk
 from sessions_app.importers import NotATranscript, read_transcript
 from sessions_app.importers.index import Index, read_index
-from sessions_app.json_lines import NotJson, parse_json
-from sessions_app.transcript import Transcript
+from sessions_app.transcripts.json_lines import NotJson, parse_json
+from sessions_app.transcripts.transcript import Transcript
 
 CHUNK_BYTES: Final = 1 << 20
 

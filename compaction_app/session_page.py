@@ -27,11 +27,11 @@ from compaction_app.recorded import (
     simulated_happenings,
 )
 from compaction_app.runs import Situation, replay_for, timeline_for, verdict_on
-from sessions_app.columns import UNKNOWN
 from sessions_app.drawing.growth import Curve, Mark, Rule, growth_chart
 from sessions_app.entries import MARK_TITLES
 from sessions_app.loaded import columns_of, strip_of
-from sessions_app.timeline import Timeline
+from sessions_app.transcripts.columns import UNKNOWN
+from sessions_app.transcripts.timeline import Timeline
 
 MAX_EVENT_ROWS = 30
 STRIPPED_TITLES = {

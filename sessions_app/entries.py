@@ -12,11 +12,11 @@ from django.http import Http404
 from sessions_app.importers.openclaw import migrate
 from sessions_app.loaded import columns_of
 from sessions_app.masking import mask
-from sessions_app.measures import CALL_TYPES
 from sessions_app.models import Entry, ImportProblem, Session, Window
 from sessions_app.payload import record_of, unpack
-from sessions_app.timestamps import epoch_ms
 from sessions_app.tokens import javascript as js
+from sessions_app.transcripts.measures import CALL_TYPES
+from sessions_app.transcripts.timestamps import epoch_ms
 
 PER_PAGE = 50
 SHOWN_CHARS = 20_000

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from sessions_app.columns import KINDS, MARKS, UNKNOWN
 from sessions_app.models import ImportProblem, Session, Window
 from sessions_app.rows import columns_of_window
-from sessions_app.timeline import Timeline, timeline
+from sessions_app.transcripts.columns import KINDS, MARKS, UNKNOWN
+from sessions_app.transcripts.timeline import Timeline, timeline
 
 SPARK_POINTS = 60
 

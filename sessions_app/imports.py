@@ -22,14 +22,14 @@ from sessions_app import signals
 from sessions_app.facts import write_facts
 from sessions_app.importers import NotATranscript, Position, entries_of, index
 from sessions_app.importers.records import giant_file
-from sessions_app.measures import Measures, measure
 from sessions_app.models import Agent, ImportProblem, Session, Team, Window
 from sessions_app.models import Entry as EntryRow
 from sessions_app.payload import pack
 from sessions_app.rows import entry_row, reader_state, storable, storable_json
 from sessions_app.tape import CHUNK_BYTES, Tape
 from sessions_app.tokens.exact import encoding_for
-from sessions_app.transcript import Entry, Header, Problem
+from sessions_app.transcripts.measures import Measures, measure
+from sessions_app.transcripts.transcript import Entry, Header, Problem
 
 BATCH_ENTRIES = 500
 BATCH_BYTES = 8 << 20

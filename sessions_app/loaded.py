@@ -12,11 +12,11 @@ from threading import Lock
 from typing import TypeVar
 from uuid import UUID
 
-from sessions_app.columns import Columns
 from sessions_app.drawing.strip import Strip, composition_strip
 from sessions_app.models import Window
 from sessions_app.rows import columns_of_window
-from sessions_app.timeline import PARTS, Timeline, timeline
+from sessions_app.transcripts.columns import Columns
+from sessions_app.transcripts.timeline import PARTS, Timeline, timeline
 
 KEPT = 16
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import zstandard
 
-from sessions_app.json_lines import NotJson, parse_json
+from sessions_app.transcripts.json_lines import NotJson, parse_json
 
 COMPRESS_FROM = 512
 _MAGIC = b"\x28\xb5\x2f\xfd"

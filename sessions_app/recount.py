@@ -9,10 +9,10 @@ from django.db import transaction
 from sessions_app import jobs
 from sessions_app.facts import write_facts
 from sessions_app.importers.openclaw import migrate
-from sessions_app.measures import exact_tokens
 from sessions_app.models import Entry, Job, Session
 from sessions_app.payload import record_of
 from sessions_app.tokens.exact import ENCODINGS
+from sessions_app.transcripts.measures import exact_tokens
 
 AT_ONCE_ENTRIES = 2_000
 BATCH = 500

@@ -6,15 +6,15 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
-from sessions_app.columns import MARKS, Columns, columns_of_rows, count_of, kind_of
 from sessions_app.importers.answers import call_ids, name_of
 from sessions_app.importers.marks import message_of, turn_mark
 from sessions_app.importers.openclaw import ReaderState, migrate
-from sessions_app.measures import Measures, context_message
 from sessions_app.models import Entry as EntryRow
 from sessions_app.models import Window
 from sessions_app.payload import pack, record_of
-from sessions_app.transcript import Entry, Header, JsonObject, Mark
+from sessions_app.transcripts.columns import MARKS, Columns, columns_of_rows, count_of, kind_of
+from sessions_app.transcripts.measures import Measures, context_message
+from sessions_app.transcripts.transcript import Entry, Header, JsonObject, Mark
 
 _COLUMN_FIELDS = (
     "type", "role", "mark", "parent_seq", "kept_seq", "at_ms", "tokens", "thinking_tokens", "call_tokens",

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compaction_app.engine.stripped import stripped_rows
-from sessions_app.columns import COMPACTION, UNKNOWN, Ints
-from sessions_app.timeline import Timeline
+from sessions_app.transcripts.columns import COMPACTION, UNKNOWN, Ints
+from sessions_app.transcripts.timeline import Timeline
 
 Floats = NDArray[np.float64]
 

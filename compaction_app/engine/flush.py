@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from compaction_app.engine.decision import Decision, Step
-from sessions_app.session_index import (
+from sessions_app.tokens import javascript as js
+from sessions_app.transcripts.session_index import (
     compaction_count,
     fresh_total_tokens,
     was_flushed_in_cycle,
 )
-from sessions_app.tokens import javascript as js
 
 Number = int | float
 Entry = Mapping[str, Any]

@@ -2,7 +2,7 @@
 
 The question is put in two steps, because the answer may need the transcript and reading is not free:
 `transcript_needs` says what must be read, `decide_flush` decides with what was read. After a successful
-run the session index remembers it (`sessions_app.session_index.record_flush`).
+run the session index remembers it (`sessions_app.transcripts.session_index.record_flush`).
 
 A flush may follow a preflight compaction in the same turn: the transcript still shows the usage from
 before the compaction, and where the window is small it is always read.
@@ -18,9 +18,9 @@ from compaction_app.engine.decision import Decision, Step
 from compaction_app.engine.flush import MEMORY_FLUSH, flush_line, token_gate
 from compaction_app.engine.flush_plan import FlushPlan
 from compaction_app.engine.last_usage import LastUsage
-from sessions_app.session_index import is_known_fresh, was_flushed_in_cycle
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.message_tokens import MessageTokenRules, message_tokens
+from sessions_app.transcripts.session_index import is_known_fresh, was_flushed_in_cycle
 
 Number = int | float
 Entry = Mapping[str, Any]

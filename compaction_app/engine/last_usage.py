@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sessions_app.json_lines import NotJson, parse_json, parse_json_lines
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.message_tokens import MessageTokenRules, messages_tokens
-from sessions_app.usage import (
+from sessions_app.transcripts.json_lines import NotJson, parse_json, parse_json_lines
+from sessions_app.transcripts.usage import (
     Number,
     Usage,
     UsageRules,

@@ -22,8 +22,8 @@ from compaction_app.engine.last_usage import (
     estimate_from_messages,
     estimate_from_usage,
 )
-from sessions_app.session_index import fresh_total_tokens, total_tokens
 from sessions_app.tokens import javascript as js
+from sessions_app.transcripts.session_index import fresh_total_tokens, total_tokens
 
 Number = int | float
 Entry = Mapping[str, Any]

@@ -24,8 +24,8 @@ from compaction_app.engine.replay_rows import ReplayRows
 from compaction_app.engine.replay_turns import TurnRules
 from compaction_app.engine.stripped import STRIPPED_MARKS
 from compaction_app.engine.summary_sizes import summary_sizes
-from sessions_app.columns import MARKS, UNKNOWN, USER, Ints
-from sessions_app.timeline import Timeline
+from sessions_app.transcripts.columns import MARKS, UNKNOWN, USER, Ints
+from sessions_app.transcripts.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)

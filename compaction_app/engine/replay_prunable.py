@@ -14,9 +14,9 @@ from compaction_app.engine.pruning.cache_ttl_settings import CacheTtlSettings, S
 from compaction_app.engine.pruning.cache_ttl_trim import JOINT, trim_note
 from compaction_app.engine.pruning.tool_patterns import prunable_tools
 from compaction_app.engine.rule_sets import RuleSet
-from sessions_app.columns import ASSISTANT, TOOL_RESULT, UNKNOWN, USER, Columns, Ints
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.pruner_chars import IMAGE_CHARS, IMAGE_MARKER, PrunerCharRules
+from sessions_app.transcripts.columns import ASSISTANT, TOOL_RESULT, UNKNOWN, USER, Columns, Ints
 
 Trimmed = Callable[[Ints], Ints]
 """For rows (positions on the branch): what each weighs once it is soft-trimmed."""

@@ -32,8 +32,8 @@ from compaction_app.engine.replay_events import Event
 from compaction_app.engine.replay_prunable import Prunable, Trimmed, prunable_rows, trimmed_length
 from compaction_app.engine.replay_pruning import Pruned, PruningRows, decision_of
 from compaction_app.engine.replay_rows import ReplayRows
-from sessions_app.columns import UNKNOWN, Ints
-from sessions_app.timeline import Timeline
+from sessions_app.transcripts.columns import UNKNOWN, Ints
+from sessions_app.transcripts.timeline import Timeline
 
 NOT_SENT: Final = "not_sent"
 

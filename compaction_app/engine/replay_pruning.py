@@ -20,8 +20,8 @@ from compaction_app.engine.pruning.cache_ttl_decision import (
     pass_decision,
 )
 from compaction_app.engine.replay_prunable import Prunable, is_long, sums, trimmed_length
-from sessions_app.columns import UNKNOWN, Ints
 from sessions_app.tokens.pruner_chars import OTHER_MESSAGE_CHARS
+from sessions_app.transcripts.columns import UNKNOWN, Ints
 
 
 class Pruned(NamedTuple):

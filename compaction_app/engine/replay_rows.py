@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from compaction_app.engine.calibration import Floats, Weights
 from compaction_app.engine.stripped import stripped_rows
-from sessions_app.columns import (
+from sessions_app.tokens.pressure import CHARS_PER_TOKEN, RESULT_CHARS_PER_TOKEN
+from sessions_app.transcripts.columns import (
     ASSISTANT,
     BASH,
     BRANCH_SUMMARY,
@@ -24,8 +25,7 @@ from sessions_app.columns import (
     USER,
     Ints,
 )
-from sessions_app.timeline import Timeline
-from sessions_app.tokens.pressure import CHARS_PER_TOKEN, RESULT_CHARS_PER_TOKEN
+from sessions_app.transcripts.timeline import Timeline
 
 _CUT_KINDS: Final = (USER, ASSISTANT, BASH, INNER, CUSTOM_MESSAGE, BRANCH_SUMMARY)
 _FREE_KINDS: Final = (CUSTOM_MESSAGE, BRANCH_SUMMARY)

@@ -26,10 +26,10 @@ from compaction_app.engine.replay_events import Event, EventKind, SummarySizes
 from compaction_app.engine.replay_pruned_calls import CallPruning
 from compaction_app.engine.replay_rows import ReplayRows
 from compaction_app.engine.routing import TRANSCRIPT_SOURCE, route_estimate
-from sessions_app.columns import Ints
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.pressure import MESSAGE_OVERHEAD, SAFETY_MARGIN
-from sessions_app.usage import Usage
+from sessions_app.transcripts.columns import Ints
+from sessions_app.transcripts.usage import Usage
 
 MAX_OVERFLOW_COMPACTIONS: Final = 3
 

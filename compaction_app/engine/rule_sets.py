@@ -37,9 +37,9 @@ from compaction_app.engine.pruning.versions import (
     PruningRules,
 )
 from compaction_app.engine.turn import order as turn_order
-from sessions_app.session_index import INDEX_2026_4_20, INDEX_2026_5_28, IndexRules
 from sessions_app.tokens import loop_chars, message_tokens
-from sessions_app.usage import USAGE_2026_4_20, USAGE_2026_5_28, UsageRules
+from sessions_app.transcripts.session_index import INDEX_2026_4_20, INDEX_2026_5_28, IndexRules
+from sessions_app.transcripts.usage import USAGE_2026_4_20, USAGE_2026_5_28, UsageRules
 
 
 @dataclass(frozen=True, slots=True)

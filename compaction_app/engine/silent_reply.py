@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from sessions_app.json_lines import NotJson, parse_json
 from sessions_app.tokens import javascript as js
+from sessions_app.transcripts.json_lines import NotJson, parse_json
 
 SILENT_TOKEN: Final = "NO_REPLY"
 HEARTBEAT_TOKEN: Final = "HEARTBEAT_OK"

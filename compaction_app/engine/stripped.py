@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sessions_app.columns import COMPACTION, MARKS, Columns
+from sessions_app.transcripts.columns import COMPACTION, MARKS, Columns
 
 STRIPPED_MARKS: Final = ("flush", "injected", "compact_command")
 """Flush turns, replies the gateway wrote itself, typed ``/compact``; compactions come on top."""

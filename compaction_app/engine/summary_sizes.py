@@ -11,7 +11,7 @@ from typing import Final
 from compaction_app.engine.lines import Lines
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.replay_events import SummarySizes
-from sessions_app.timeline import Timeline
+from sessions_app.transcripts.timeline import Timeline
 
 SUMMARY_CAP_TOKENS: Final = 4_000
 SHARE_OF_ANSWER: Final = 0.8

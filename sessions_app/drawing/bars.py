@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sessions_app.columns import Ints
 from sessions_app.drawing.growth import clamped
 from sessions_app.drawing.scale import SIZE, Scale, Tick
+from sessions_app.transcripts.columns import Ints
 
 MOST_BARS = 300
 WIDEST = 16

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sessions_app.columns import UNKNOWN, Ints
 from sessions_app.drawing.reduce import path, reduced
 from sessions_app.drawing.scale import SIZE, Scale, Tick, short
+from sessions_app.transcripts.columns import UNKNOWN, Ints
 
 MAX_READOUTS = 430
 """The crosshair tells every call of a short session, else one per two pixels."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sessions_app.columns import Ints
+from sessions_app.transcripts.columns import Ints
 
 Floats = NDArray[np.floating[Any]]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sessions_app.columns import Ints
 from sessions_app.drawing.growth import clamped
 from sessions_app.drawing.reduce import area, reduced
 from sessions_app.drawing.scale import SIZE, Scale, Tick
+from sessions_app.transcripts.columns import Ints
 
 MAX_COLUMNS = 400
 """Each layer has an upper and a lower edge, so few columns keep the page small."""

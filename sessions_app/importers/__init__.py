@@ -11,7 +11,7 @@ from itertools import chain, islice
 from sessions_app.importers import openclaw
 from sessions_app.importers.answers import unanswered
 from sessions_app.importers.records import BEGINNING, Position, Record, lines, parse
-from sessions_app.transcript import Entry, Header, Problem, Transcript
+from sessions_app.transcripts.transcript import Entry, Header, Problem, Transcript
 
 __all__ = ["NotATranscript", "Position", "detect", "entries_of", "read_transcript"]
 

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from sessions_app.transcript import Entry, JsonObject, Problem
+from sessions_app.transcripts.transcript import Entry, JsonObject, Problem
 
 if TYPE_CHECKING:
     from sessions_app.importers.openclaw import ReaderState

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sessions_app.json_lines import NotJson, parse_json
-from sessions_app.transcript import Problem
+from sessions_app.transcripts.json_lines import NotJson, parse_json
+from sessions_app.transcripts.transcript import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import hashlib
 import orjson
 
 from sessions_app.tokens import javascript as js
-from sessions_app.transcript import JsonObject, Mark
+from sessions_app.transcripts.transcript import JsonObject, Mark
 
 FLUSH_USER_TEXT = "Continue the OpenClaw runtime event."
 """The user message of a memory-flush turn (runs 3.3)."""

@@ -18,9 +18,9 @@ from typing import Any
 from sessions_app.importers.answers import name_of, orphans, second_bootstrap
 from sessions_app.importers.marks import content_digest, message_of, turn_mark, type_of
 from sessions_app.importers.records import Record
-from sessions_app.timestamps import epoch_ms
 from sessions_app.tokens import javascript as js
-from sessions_app.transcript import Entry, Header, JsonObject, Mark, Problem
+from sessions_app.transcripts.timestamps import epoch_ms
+from sessions_app.transcripts.transcript import Entry, Header, JsonObject, Mark, Problem
 
 ENTRY_TYPES = frozenset(
     {

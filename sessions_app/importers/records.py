@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from sessions_app.json_lines import whole_number
 from sessions_app.tokens import javascript as js
-from sessions_app.transcript import Problem
+from sessions_app.transcripts.json_lines import whole_number
+from sessions_app.transcripts.transcript import Problem
 
 GIANT_LINE_CHARS = 1_000_000
 """From this length a line is reported as giant (it is kept all the same)."""

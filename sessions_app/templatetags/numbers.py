@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 from django import template
 
-from sessions_app.columns import UNKNOWN
 from sessions_app.drawing.scale import short
 from sessions_app.masking import mask
+from sessions_app.transcripts.columns import UNKNOWN
 
 register = template.Library()
 

@@ -16,8 +16,8 @@ from typing import Any
 import orjson
 
 from sessions_app.importers import entries_of
-from sessions_app.json_lines import parse_json_lines
-from sessions_app.transcript_loading import load_loose, load_strict
+from sessions_app.transcripts.json_lines import parse_json_lines
+from sessions_app.transcripts.loading import load_loose, load_strict
 from tests.bench.sessions import SAMPLE
 
 SAMPLES = sorted(SAMPLE.parent.rglob("*.jsonl"))

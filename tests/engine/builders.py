@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sessions_app.columns import columns_of_entries
 from sessions_app.importers import read_transcript
-from sessions_app.measures import measure
-from sessions_app.timeline import Timeline, timeline
+from sessions_app.transcripts.columns import columns_of_entries
+from sessions_app.transcripts.measures import measure
+from sessions_app.transcripts.timeline import Timeline, timeline
 
 HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00Z"}
 FLUSH_TEXT = "Continue the OpenClaw runtime event."

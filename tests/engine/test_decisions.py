@@ -28,7 +28,7 @@ from compaction_app.engine.rule_sets import RULE_SETS, RuleSet
 from compaction_app.engine.run_window import resolve_run_window
 from compaction_app.engine.window import WindowRequest, resolve_window
 from compaction_app.engine.window_guard import GuardedWindow, guard_window
-from sessions_app.usage import Usage
+from sessions_app.transcripts.usage import Usage
 
 WINDOW = 96_000
 LISTED = {"models": {"providers": {"p": {"models": [{"id": "m", "contextWindow": WINDOW}]}}}}

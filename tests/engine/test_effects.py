@@ -14,7 +14,7 @@ from compaction_app.engine.effects import NO_EFFECT, ineffective, is_disabled
 from compaction_app.engine.policy import BY_KEY, SETTINGS, Policy, with_changes
 from compaction_app.engine.replay import Replay, replay
 from compaction_app.engine.rule_sets import RULE_SETS
-from sessions_app.timeline import Timeline
+from sessions_app.transcripts.timeline import Timeline
 from tests.engine.builders import Script, chat
 from tests.engine.policies import policies, values
 

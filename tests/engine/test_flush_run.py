@@ -24,7 +24,7 @@ from compaction_app.engine.flush_run import (
 )
 from compaction_app.engine.last_usage import LastUsage
 from sessions_app.tokens.message_tokens import OPENCLAW_2026_5_28 as ESTIMATOR
-from sessions_app.usage import Usage
+from sessions_app.transcripts.usage import Usage
 
 PLAN = flush_plan({}, 0, OPENCLAW_2026_5_28)
 FRESH = {"totalTokens": 70_000, "totalTokensFresh": True}

@@ -18,7 +18,7 @@ from compaction_app.engine.last_usage import (
     stored_messages,
 )
 from sessions_app.tokens.message_tokens import OPENCLAW_2026_5_28 as ESTIMATOR
-from sessions_app.usage import USAGE_2026_5_28, Usage
+from sessions_app.transcripts.usage import USAGE_2026_5_28, Usage
 
 
 def read(content: bytes, reads: list[tuple[int, int]] | None = None) -> LastUsage:

@@ -17,7 +17,7 @@ from compaction_app.engine.pruning.experimental_settings import CONSTANTS
 from compaction_app.engine.pruning_effects import NEVER_LOCKED, constant_notes, pruning_notes
 from compaction_app.engine.replay import replay
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RULE_SETS
-from sessions_app.timeline import Timeline
+from sessions_app.transcripts.timeline import Timeline
 from tests.engine.policies import values
 from tests.engine.pruning.messages import IMAGE, answer, calls, result, user
 from tests.engine.timelines import timed

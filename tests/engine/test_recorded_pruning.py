@@ -14,7 +14,7 @@ from compaction_app.engine.policy_config import policy_from_config
 from compaction_app.engine.replay import Replay, replay
 from compaction_app.engine.replay_pruned_calls import CallPruning, PrunedCalls
 from compaction_app.engine.replay_rows import ReplayRows
-from sessions_app.timeline import Timeline, timeline
+from sessions_app.transcripts.timeline import Timeline, timeline
 from tests.engine.timelines import RecordedRun, recorded
 
 

@@ -15,8 +15,8 @@ from compaction_app.engine.policy import Policy
 from compaction_app.engine.replay import replay
 from compaction_app.engine.replay_events import COMPACTIONS
 from compaction_app.engine.rule_sets import RULE_SETS
-from sessions_app.columns import UNKNOWN
-from sessions_app.timeline import Timeline
+from sessions_app.transcripts.columns import UNKNOWN
+from sessions_app.transcripts.timeline import Timeline
 from tests.engine.builders import (
     FLUSH_TEXT,
     Script,

@@ -12,8 +12,8 @@ from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.policy_config import policy_from_config
 from compaction_app.engine.replay import Replay, replay
-from sessions_app.columns import UNKNOWN
-from sessions_app.timeline import Timeline
+from sessions_app.transcripts.columns import UNKNOWN
+from sessions_app.transcripts.timeline import Timeline
 from tests.engine.builders import (
     ROOT,
     grown_from,

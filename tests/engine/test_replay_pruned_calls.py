@@ -12,7 +12,7 @@ from compaction_app.engine.policy import Policy, with_changes
 from compaction_app.engine.pruning.run_eligibility import model_api
 from compaction_app.engine.replay import Replay, replay
 from compaction_app.engine.rule_sets import OPENCLAW_2026_3, OPENCLAW_2026_5_28
-from sessions_app.timeline import Timeline
+from sessions_app.transcripts.timeline import Timeline
 from tests.engine.pruning.messages import answer, calls, result, user
 from tests.engine.timelines import timed
 

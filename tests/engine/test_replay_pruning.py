@@ -17,8 +17,8 @@ from compaction_app.engine.pruning.experimental import ExperimentalConstants, wi
 from compaction_app.engine.replay_prunable import prunable_rows
 from compaction_app.engine.replay_pruning import Pruned, PruningRows, decision_of
 from compaction_app.engine.rule_sets import OPENCLAW_2026_3, OPENCLAW_2026_5_28, RuleSet
-from sessions_app.columns import Ints
 from sessions_app.tokens.pruner_chars import pruner_message_chars
+from sessions_app.transcripts.columns import Ints
 from tests.engine.pruning.messages import IMAGE, answer, answers, result, results, user, users
 from tests.engine.timelines import columns
 

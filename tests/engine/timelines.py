@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sessions_app.columns import Columns, columns_of_entries
 from sessions_app.importers import read_transcript
-from sessions_app.measures import measure
-from sessions_app.timeline import Timeline, timeline
-from sessions_app.transcript import Entry
+from sessions_app.transcripts.columns import Columns, columns_of_entries
+from sessions_app.transcripts.measures import measure
+from sessions_app.transcripts.timeline import Timeline, timeline
+from sessions_app.transcripts.transcript import Entry
 
 RUNS = Path(__file__).parents[1] / "data" / "runs" / "2026.5.28"
 

@@ -10,7 +10,7 @@ import pytest
 
 from compaction_app.engine.simulation.recording import RecordedCall
 from compaction_app.engine.simulation.usage import CallSituation, Scripted
-from sessions_app.usage import normalize_usage, prompt_tokens
+from sessions_app.transcripts.usage import normalize_usage, prompt_tokens
 from tests.golden.runs import NAMES, replayed
 
 DENSE = ("growth-96k-dense", "inner-threshold")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sessions_app.importers import Position, entries_of, openclaw, read_transcript
 from sessions_app.importers.records import BEGINNING
-from sessions_app.transcript import Entry, Header, Problem, Transcript
+from sessions_app.transcripts.transcript import Entry, Header, Problem, Transcript
 from tests.builders import line
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions_app.transcript import branch, leaves
+from sessions_app.transcripts.transcript import branch, leaves
 from tests.builders import Chain, short_session
 from tests.importers.reading import read
 

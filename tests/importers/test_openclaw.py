@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sessions_app.importers import read_transcript
-from sessions_app.transcript import branch, leaves
+from sessions_app.transcripts.transcript import branch, leaves
 from tests.builders import Chain, header, iso, jsonl, short_session
 from tests.importers.reading import DATA, ids, kinds, read
 

@@ -17,7 +17,7 @@ from sessions_app.importers.records import (
     lines,
     parse,
 )
-from sessions_app.transcript import Problem
+from sessions_app.transcripts.transcript import Problem
 
 ENTRY = b'{"type":"custom","id":"a","parentId":null,"timestamp":"2026-01-01T00:00:00Z"}'
 OTHER = b'{"type":"custom","id":"b","parentId":"a","timestamp":"2026-01-01T00:00:01Z"}'

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 
 from sessions_app.importers import NotATranscript, read_transcript
-from sessions_app.json_lines import parse_json_lines
-from sessions_app.session_context import SessionContext, llm_messages, session_context
 from sessions_app.tokens.loop_chars import loop_message_chars
 from sessions_app.tokens.message_tokens import message_tokens
 from sessions_app.tokens.pressure import message_pressure
-from sessions_app.transcript_loading import (
+from sessions_app.transcripts.json_lines import parse_json_lines
+from sessions_app.transcripts.loading import (
     LoadedTranscript,
     UnreadableTranscript,
     load_loose,
     load_strict,
 )
+from sessions_app.transcripts.session_context import SessionContext, llm_messages, session_context
 from tests.sessions_app.hostile_files import HOSTILE, LINES
 from tests.sessions_app.transcript_lines import HEADER
 

@@ -7,12 +7,12 @@ from dataclasses import fields
 
 import pytest
 
-from sessions_app.columns import columns_of_entries
 from sessions_app.importers import read_transcript
-from sessions_app.measures import measure
 from sessions_app.models import Entry
 from sessions_app.payload import record_of, unpack
 from sessions_app.rows import columns_of_window
+from sessions_app.transcripts.columns import columns_of_entries
+from sessions_app.transcripts.measures import measure
 from tests.builders import Chain, header, line
 from tests.conftest import Person
 from tests.importers.test_growing_files import messy_file

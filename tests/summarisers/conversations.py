@@ -13,9 +13,9 @@ from compaction_app.engine.compaction.message_text import readable_text
 from compaction_app.engine.compaction.requests import ModelCall
 from compaction_app.engine.compaction.run import CompactionOrder
 from compaction_app.summarisers.extraction.carried import NOTHING
-from sessions_app.json_lines import parse_json_lines
 from sessions_app.tokens import javascript as js
-from sessions_app.transcript_loading import load_loose
+from sessions_app.transcripts.json_lines import parse_json_lines
+from sessions_app.transcripts.loading import load_loose
 from tests.engine.compaction.driving import assistant, result, user
 
 ROOT = Path(__file__).parents[2]

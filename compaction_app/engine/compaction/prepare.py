@@ -11,8 +11,8 @@ from compaction_app.engine.compaction.file_operations import (
     FileOperations,
     collect_file_operations,
 )
-from sessions_app.session_context import context_of_path
 from sessions_app.tokens.message_tokens import context_tokens, message_tokens
+from sessions_app.transcripts.session_context import context_of_path
 
 if TYPE_CHECKING:
     from compaction_app.engine.rule_sets import RuleSet

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from compaction_app.engine.compaction.message_text import text_blocks
 from compaction_app.engine.compaction.requests import ModelCall
-from sessions_app.session_context import llm_messages
 from sessions_app.tokens import javascript as js
+from sessions_app.transcripts.session_context import llm_messages
 
 MAX_RESULT_CHARS = 2000
 PromptKind = Literal["initial", "update", "turnPrefix"]

@@ -27,8 +27,8 @@ from compaction_app.engine.compaction.safeguard_source import SafeguardTask
 from compaction_app.engine.compaction_mode import Mode
 from compaction_app.engine.decision import Decision, Step
 from compaction_app.engine.manual_compaction import refusal
-from sessions_app.session_context import context_of_path
 from sessions_app.tokens.message_tokens import message_tokens
+from sessions_app.transcripts.session_context import context_of_path
 
 if TYPE_CHECKING:
     from compaction_app.engine.rule_sets import RuleSet

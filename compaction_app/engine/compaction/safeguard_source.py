@@ -22,9 +22,9 @@ from compaction_app.engine.compaction.requests import Steps
 from compaction_app.engine.compaction.safeguard_settings import SafeguardSettings
 from compaction_app.engine.compaction.summarise import StagesRun, SummaryTask, summarise_in_stages
 from compaction_app.engine.decision import Decision, Step
-from sessions_app.session_context import context_of_path
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.message_tokens import is_runtime_context, messages_tokens
+from sessions_app.transcripts.session_context import context_of_path
 
 if TYPE_CHECKING:
     from compaction_app.engine.rule_sets import RuleSet

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 
 import pyjson5
 
-from sessions_app.json_lines import whole_number
+from sessions_app.transcripts.json_lines import whole_number
 
 DEEPEST: Final = 400
 """Nesting levels that are read; no configuration needs a tenth of them."""

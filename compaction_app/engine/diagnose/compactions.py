@@ -14,8 +14,8 @@ from compaction_app.engine.diagnose.history import Compacted, History
 from compaction_app.engine.diagnose.overhead import overhead_tokens
 from compaction_app.engine.diagnose.reserve import smaller_keep
 from compaction_app.engine.diagnose.subject import Subject
-from sessions_app.columns import TOOL_RESULT
-from sessions_app.session_index import compaction_count
+from sessions_app.transcripts.columns import TOOL_RESULT
+from sessions_app.transcripts.session_index import compaction_count
 
 LEAST_FREED: Final = 0.05
 """A compaction that frees a smaller share of the context made no progress."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from compaction_app.engine.diagnose.finding import Finding
-from sessions_app.transcript import Problem
+from sessions_app.transcripts.transcript import Problem
 
 
 def find(problems: Iterable[Problem]) -> Iterator[Finding]:

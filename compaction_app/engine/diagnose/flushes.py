@@ -14,8 +14,8 @@ from compaction_app.engine.lines import Line
 from compaction_app.engine.reasons import sentence
 from compaction_app.engine.server_threshold import server_threshold
 from compaction_app.engine.silent_reply import is_silent
-from sessions_app.session_index import compaction_count, was_flushed_in_cycle
 from sessions_app.tokens.pressure import SAFETY_MARGIN
+from sessions_app.transcripts.session_index import compaction_count, was_flushed_in_cycle
 
 ENABLED: Final = "compaction.memoryFlush.enabled"
 PRE_PROMPT: Final = "prePromptLine"

@@ -13,9 +13,9 @@ from typing import Literal
 import numpy as np
 
 from compaction_app.engine.diagnose.subject import Subject
-from sessions_app.columns import ASSISTANT, COMPACTION, MARKS, USER
-from sessions_app.signs import FlushSign, Signs, SummarySign
-from sessions_app.timeline import Timeline
+from sessions_app.transcripts.columns import ASSISTANT, COMPACTION, MARKS, USER
+from sessions_app.transcripts.signs import FlushSign, Signs, SummarySign
+from sessions_app.transcripts.timeline import Timeline
 
 _COMMAND = MARKS.index("compact_command")
 _COPY = MARKS.index("copy")

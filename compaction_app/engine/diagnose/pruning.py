@@ -20,8 +20,8 @@ from compaction_app.engine.pruning.cache_ttl_settings import (
     context_pruning,
 )
 from compaction_app.engine.pruning.eligibility import cache_ttl_eligible
-from sessions_app.columns import ASSISTANT, COMPACTION, TOOL_RESULT, UNKNOWN
 from sessions_app.tokens import javascript as js
+from sessions_app.transcripts.columns import ASSISTANT, COMPACTION, TOOL_RESULT, UNKNOWN
 
 MODE: Final = "contextPruning.mode"
 TTL: Final = "contextPruning.ttl"

@@ -12,7 +12,7 @@ from compaction_app.engine.diagnose.history import History
 from compaction_app.engine.diagnose.subject import Subject
 from compaction_app.engine.policy_config import config_with_policy
 from compaction_app.engine.pruning.caps import live_max_chars
-from sessions_app.columns import TOOL_RESULT
+from sessions_app.transcripts.columns import TOOL_RESULT
 
 CAP: Final = "contextLimits.toolResultMaxChars"
 

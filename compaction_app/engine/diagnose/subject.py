@@ -24,12 +24,12 @@ from compaction_app.engine.lines import Lines
 from compaction_app.engine.policy import SETTINGS, Policy
 from compaction_app.engine.policy_config import policy_from_config
 from compaction_app.engine.stripped import stripped_rows
-from sessions_app.columns import COMPACTION, MARKS, UNKNOWN, USER, Ints
-from sessions_app.session_index import fresh_total_tokens
-from sessions_app.signs import Signs
-from sessions_app.timeline import Timeline
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.pressure import MESSAGE_OVERHEAD
+from sessions_app.transcripts.columns import COMPACTION, MARKS, UNKNOWN, USER, Ints
+from sessions_app.transcripts.session_index import fresh_total_tokens
+from sessions_app.transcripts.signs import Signs
+from sessions_app.transcripts.timeline import Timeline
 
 CHARS_PER_TOKEN: Final = 4
 _PERSON_MARKS: Final = np.array([mark in ("", "compact_command", "copy") for mark in MARKS])

@@ -10,11 +10,11 @@ import numpy as np
 from compaction_app.engine.diagnose.finding import Finding, whole
 from compaction_app.engine.diagnose.subject import CHARS_PER_TOKEN, Subject
 from compaction_app.engine.pruning.cache_ttl_settings import CACHE_TTL_MODE
-from sessions_app.columns import COMPACTION, UNKNOWN
-from sessions_app.session_index import is_known_fresh
-from sessions_app.timeline import Timeline
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.pressure import SAFETY_MARGIN
+from sessions_app.transcripts.columns import COMPACTION, UNKNOWN
+from sessions_app.transcripts.session_index import is_known_fresh
+from sessions_app.transcripts.timeline import Timeline
 
 ESTIMATOR: Final = "characters / 4"
 LEAST_ESTIMATE: Final = 1_000

@@ -13,8 +13,8 @@ from compaction_app.engine.overflow import classify_overflow
 from compaction_app.engine.policy_config import policy_from_config
 from compaction_app.engine.run_window import CAP_SOURCE
 from compaction_app.engine.window import DEFAULT_CONTEXT_TOKENS, WindowResolution
-from sessions_app.columns import UNKNOWN
 from sessions_app.tokens import javascript as js
+from sessions_app.transcripts.columns import UNKNOWN
 
 _LIMIT: Final = re.compile(
     r"(?:maximum context length (?:is|of)|context (?:length|limit|window) (?:is|of)|maximum:?|limit:?|>)"

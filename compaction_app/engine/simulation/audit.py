@@ -21,9 +21,9 @@ from compaction_app.engine.simulation.recording import Caused, Recording
 from compaction_app.engine.simulation.report import COMPACTIONS, DONE, what_if_report
 from compaction_app.engine.turn.record import StageRecord
 from compaction_app.engine.turn.state import SessionState
-from sessions_app.session_index import compaction_count, record_flush
-from sessions_app.timestamps import epoch_ms
-from sessions_app.usage import normalize_usage, prompt_tokens
+from sessions_app.transcripts.session_index import compaction_count, record_flush
+from sessions_app.transcripts.timestamps import epoch_ms
+from sessions_app.transcripts.usage import normalize_usage, prompt_tokens
 
 
 @dataclass(frozen=True, slots=True)

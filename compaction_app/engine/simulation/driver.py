@@ -42,8 +42,8 @@ from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.engine.turn.state import SessionState
 from compaction_app.engine.turn.turn import run_manual_compaction, run_turn
 from compaction_app.engine.turn.work import TurnPrompt
-from sessions_app.session_context import context_of_path
-from sessions_app.timestamps import epoch_ms
+from sessions_app.transcripts.session_context import context_of_path
+from sessions_app.transcripts.timestamps import epoch_ms
 
 SUMMARY_CHARS: Final = 4_000
 Summarise = Callable[[SummaryCall], ModelSummary]

@@ -41,10 +41,10 @@ from compaction_app.engine.simulation.usage import (
 from compaction_app.engine.turn.setup import RunSetup, SystemSizes, run_setup
 from sessions_app.importers.openclaw import Reader
 from sessions_app.importers.records import Record
-from sessions_app.timestamps import epoch_ms
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.message_tokens import CHARS_PER_TOKEN
-from sessions_app.transcript import Entry, Transcript
+from sessions_app.transcripts.timestamps import epoch_ms
+from sessions_app.transcripts.transcript import Entry, Transcript
 
 STAMP_CHARS: Final = 27
 """A time stamp before a prompt: ``[Tue 2026-12-01 01:08 UTC] ``."""

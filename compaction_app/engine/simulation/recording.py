@@ -17,7 +17,7 @@ from compaction_app.engine.recovery_limits import OVERFLOW_TEXT
 from compaction_app.engine.turn.requests import KnownSummary
 from sessions_app.importers.marks import first_text
 from sessions_app.tokens import javascript as js
-from sessions_app.transcript import Entry, branch
+from sessions_app.transcripts.transcript import Entry, branch
 
 Record = Mapping[str, Any]
 TurnKind = Literal["message", "compact"]

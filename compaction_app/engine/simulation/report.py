@@ -8,7 +8,7 @@ from typing import Any, Final
 from compaction_app.engine.simulation.driver import SimulatedTurn
 from compaction_app.engine.simulation.inputs import SimulationInputs
 from compaction_app.engine.turn.record import CallRecord, Event
-from sessions_app.usage import normalize_usage, prompt_tokens
+from sessions_app.transcripts.usage import normalize_usage, prompt_tokens
 
 UNKNOWABLE: Final = (
     "The answers are those of the recording: what the model would have said to another context nobody "

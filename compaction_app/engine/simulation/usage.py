@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from compaction_app.engine.simulation.recording import RecordedCall, Recording
 from compaction_app.engine.turn.requests import Context, RunKind
-from sessions_app.session_context import context_of_path, llm_messages
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.message_tokens import MessageTokenRules, messages_tokens
 from sessions_app.tokens.pressure import CJK_WEIGHT, string_weight
-from sessions_app.usage import UsageRules, normalize_usage, prompt_tokens
+from sessions_app.transcripts.session_context import context_of_path, llm_messages
+from sessions_app.transcripts.usage import UsageRules, normalize_usage, prompt_tokens
 
 Message = Mapping[str, Any]
 LEAST_STEPS: Final = 5

@@ -25,8 +25,8 @@ from compaction_app.engine.turn.record import CallRecord
 from compaction_app.engine.turn.requests import Context, ModelAnswer, ModelCall, Moment, Steps
 from compaction_app.engine.turn.runtime_event import runtime_context
 from compaction_app.engine.turn.work import message_of
-from sessions_app.session_context import context_of_path
-from sessions_app.usage import Usage, normalize_usage, prompt_tokens
+from sessions_app.transcripts.session_context import context_of_path
+from sessions_app.transcripts.usage import Usage, normalize_usage, prompt_tokens
 
 if TYPE_CHECKING:
     from compaction_app.engine.turn.run import ModelRun

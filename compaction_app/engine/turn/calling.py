@@ -14,7 +14,7 @@ from compaction_app.engine.pruning.history_images import prune_history_images
 from compaction_app.engine.pruning.recovery import truncate_for_prompt
 from compaction_app.engine.routing import PromptRoute
 from compaction_app.engine.turn.work import TurnWork
-from sessions_app.session_context import llm_messages
+from sessions_app.transcripts.session_context import llm_messages
 
 Message = Mapping[str, Any]
 

@@ -9,13 +9,13 @@ from compaction_app.engine.turn.record import Number
 from compaction_app.engine.turn.requests import Moment, Steps
 from compaction_app.engine.turn.run import ModelRun
 from compaction_app.engine.turn.work import TurnWork
-from sessions_app.session_index import (
+from sessions_app.transcripts.session_index import (
     CompactionUpdate,
     RunReport,
     increment_compaction_count,
     persist_usage,
 )
-from sessions_app.usage import Usage, accumulate_usage, prompt_tokens
+from sessions_app.transcripts.usage import Usage, accumulate_usage, prompt_tokens
 
 
 def close_run(run: ModelRun) -> Steps[None]:

@@ -18,7 +18,7 @@ from compaction_app.engine.pruning.session_rewrite import RewrittenSession, rewr
 from compaction_app.engine.turn.record import Number
 from compaction_app.engine.turn.requests import Compaction, KnownSummary, Moment, Steps, Trigger
 from compaction_app.engine.turn.work import TurnWork
-from sessions_app.timestamps import iso_text
+from sessions_app.transcripts.timestamps import iso_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,8 @@ from compaction_app.engine.turn.run import ModelRun, carry_out
 from compaction_app.engine.turn.runtime_event import judged_text
 from compaction_app.engine.turn.state import file_reader, line_bytes
 from compaction_app.engine.turn.work import TurnWork
-from sessions_app.session_index import compaction_count, record_flush
 from sessions_app.tokens import javascript as js
+from sessions_app.transcripts.session_index import compaction_count, record_flush
 
 GATE_TEXT_BREAK = "\n\n"
 

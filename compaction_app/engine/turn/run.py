@@ -24,8 +24,8 @@ from compaction_app.engine.turn.compacting import CompactionAsk, compact, trunca
 from compaction_app.engine.turn.record import Number
 from compaction_app.engine.turn.requests import RunKind, Steps
 from compaction_app.engine.turn.work import TurnWork
-from sessions_app.session_context import context_of_path
-from sessions_app.usage import Usage
+from sessions_app.transcripts.session_context import context_of_path
+from sessions_app.transcripts.usage import Usage
 
 RunEnd = Literal["answered", "blocked", "unanswered"]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sessions_app.timestamps import iso_text
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.message_tokens import RUNTIME_CONTEXT_TYPE
+from sessions_app.transcripts.timestamps import iso_text
 
 CONTEXT_HEADING: Final = (
     "OpenClaw runtime context for the immediately preceding user message.\n"

@@ -23,8 +23,8 @@ from compaction_app.engine.turn.runtime_event import compacted_event, with_event
 from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.engine.turn.state import SessionState
 from compaction_app.engine.turn.work import TurnPrompt, TurnWork
-from sessions_app.session_index import total_tokens
-from sessions_app.timestamps import iso_text
+from sessions_app.transcripts.session_index import total_tokens
+from sessions_app.transcripts.timestamps import iso_text
 
 _BEFORE_RUN: Final[Mapping[str, Callable[[TurnWork], Steps[str | None]]]] = {
     "preflight": preflight,

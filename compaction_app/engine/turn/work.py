@@ -19,8 +19,8 @@ from compaction_app.engine.turn.record import (
 from compaction_app.engine.turn.requests import Moment, RunKind, Steps
 from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.engine.turn.state import SessionState
-from sessions_app.session_index import total_tokens
-from sessions_app.timestamps import iso_text
+from sessions_app.transcripts.session_index import total_tokens
+from sessions_app.transcripts.timestamps import iso_text
 
 STORED_LATER = ("flush", "preflight_compaction", "threshold_compaction", "overflow_compaction", "manual_compaction")  # fmt: skip
 """Events after which the store's total tells what they left behind."""

@@ -8,19 +8,19 @@ from itertools import count
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
-from sessions_app import session_index
-from sessions_app import usage as usages
-from sessions_app.json_lines import parse_json_lines
-from sessions_app.session_context import llm_messages, session_context
-from sessions_app.session_index import CompactionUpdate, RunReport
-from sessions_app.transcript_loading import (
+from sessions_app.transcripts import session_index
+from sessions_app.transcripts import usage as usages
+from sessions_app.transcripts.json_lines import parse_json_lines
+from sessions_app.transcripts.loading import (
     IdSource,
     LoadedTranscript,
     latest_compaction,
     load_loose,
     load_strict,
 )
-from sessions_app.usage import Usage
+from sessions_app.transcripts.session_context import llm_messages, session_context
+from sessions_app.transcripts.session_index import CompactionUpdate, RunReport
+from sessions_app.transcripts.usage import Usage
 from tests.conformance.budgets.protocol import present
 
 Args = dict[str, Any]

@@ -26,7 +26,7 @@ from compaction_app.engine.rule_sets import OPENCLAW_2026_4_20, OPENCLAW_2026_5_
 from compaction_app.engine.run_conditions import can_write_workspace, is_cli_provider
 from compaction_app.engine.server_threshold import server_threshold
 from compaction_app.engine.window import WindowRequest
-from sessions_app.session_index import (
+from sessions_app.transcripts.session_index import (
     CompactionUpdate,
     compaction_count,
     increment_compaction_count,

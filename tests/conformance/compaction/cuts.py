@@ -7,8 +7,8 @@ from typing import Any
 from compaction_app.engine.budget import CompactionSettings, runtime_settings
 from compaction_app.engine.compaction import compact, cut, prepare, prompt
 from compaction_app.engine.rule_sets import RuleSet
-from sessions_app.session_context import context_of_path
 from sessions_app.tokens.message_tokens import message_tokens
+from sessions_app.transcripts.session_context import context_of_path
 from tests.conformance.compaction.driver import CoreDriver
 from tests.conformance.compaction.protocol import SHORT_TEXT, compact_text
 

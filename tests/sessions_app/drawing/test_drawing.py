@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.columns import UNKNOWN
 from sessions_app.drawing.growth import (
     LABEL_GAP,
     MARK_GAP,
@@ -24,6 +23,7 @@ from sessions_app.drawing.growth import (
 from sessions_app.drawing.reduce import MAX_POINTS, area, path, reduced
 from sessions_app.drawing.scale import SIZE, Scale, nice_step, short
 from sessions_app.drawing.strip import composition_strip
+from sessions_app.transcripts.columns import UNKNOWN
 
 VALUES = st.lists(st.integers(0, 2**40), max_size=400)
 

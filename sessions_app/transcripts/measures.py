@@ -13,8 +13,8 @@ from typing import Any
 
 from sessions_app.tokens import exact, message_tokens, pressure, pruner_chars
 from sessions_app.tokens import javascript as js
-from sessions_app.transcript import Entry, JsonObject
-from sessions_app.usage import Usage, has_nonzero_usage, normalize_usage
+from sessions_app.transcripts.transcript import Entry, JsonObject
+from sessions_app.transcripts.usage import Usage, has_nonzero_usage, normalize_usage
 
 CALL_TYPES = frozenset({"toolCall", "toolUse", "functionCall"})
 EXCERPT_CHARS = 200

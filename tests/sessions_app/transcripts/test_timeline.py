@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.columns import UNKNOWN, Columns, columns_of_entries
 from sessions_app.importers import read_transcript
-from sessions_app.measures import Measures, measure
-from sessions_app.timeline import PARTS, Timeline, timeline
-from sessions_app.transcript import Entry, Transcript
+from sessions_app.transcripts.columns import UNKNOWN, Columns, columns_of_entries
+from sessions_app.transcripts.measures import Measures, measure
+from sessions_app.transcripts.timeline import PARTS, Timeline, timeline
+from sessions_app.transcripts.transcript import Entry, Transcript
 from tests.builders import Chain, short_session, usage
 from tests.importers.reading import DATA, SAMPLES
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sessions_app.measures import Measures
-from sessions_app.transcript import Entry, branch, leaves
+from sessions_app.transcripts.measures import Measures
+from sessions_app.transcripts.transcript import Entry, branch, leaves
 
 Ints = NDArray[np.int64]
 

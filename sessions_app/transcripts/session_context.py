@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sessions_app.json_lines import Json
-from sessions_app.timestamps import epoch_ms
 from sessions_app.tokens import javascript as js
-from sessions_app.transcript_loading import LoadedTranscript, UnreadableTranscript
+from sessions_app.transcripts.json_lines import Json
+from sessions_app.transcripts.loading import LoadedTranscript, UnreadableTranscript
+from sessions_app.transcripts.timestamps import epoch_ms
 
 COMPACTION_PREFIX: Final = (
     "The conversation history before this point was compacted into the following summary:"

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sessions_app.entry_validation import is_name, is_sound_entry
-from sessions_app.json_lines import Json
+from sessions_app.transcripts.entry_validation import is_name, is_sound_entry
+from sessions_app.transcripts.json_lines import Json
 
 Entry = Mapping[str, Any]
 

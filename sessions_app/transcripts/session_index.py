@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sessions_app.tokens import javascript as js
-from sessions_app.usage import Number, Usage, has_nonzero_usage, session_total_tokens
+from sessions_app.transcripts.usage import Number, Usage, has_nonzero_usage, session_total_tokens
 
 Entry = Mapping[str, Any]
 

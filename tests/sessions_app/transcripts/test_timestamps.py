@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.timestamps import epoch_ms, iso_text
+from sessions_app.transcripts.timestamps import epoch_ms, iso_text
 
 
 @pytest.mark.parametrize(

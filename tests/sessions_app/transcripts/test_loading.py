@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions_app.json_lines import NotJson, parse_json, parse_json_lines
-from sessions_app.session_context import llm_messages, session_context
-from sessions_app.transcript_loading import (
+from sessions_app.transcripts.json_lines import NotJson, parse_json, parse_json_lines
+from sessions_app.transcripts.loading import (
     LoadedTranscript,
     UnknownEntry,
     UnreadableTranscript,
@@ -23,6 +22,7 @@ from sessions_app.transcript_loading import (
     load_loose,
     load_strict,
 )
+from sessions_app.transcripts.session_context import llm_messages, session_context
 from tests.sessions_app.transcript_lines import FILES, HEADER, assistant, compaction, entry, user
 
 

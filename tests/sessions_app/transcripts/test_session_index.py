@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.session_index import (
+from sessions_app.transcripts.session_index import (
     INDEX_2026_4_20,
     CompactionUpdate,
     RunReport,
@@ -19,7 +19,7 @@ from sessions_app.session_index import (
     total_tokens,
     was_flushed_in_cycle,
 )
-from sessions_app.usage import Usage
+from sessions_app.transcripts.usage import Usage
 
 USAGE = Usage(input=100, output=20, cache_read=30, cache_write=5)
 

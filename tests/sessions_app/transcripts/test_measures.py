@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions_app.importers import read_transcript
-from sessions_app.measures import EXCERPT_CHARS, Measures, measure
-from sessions_app.transcript import Entry
+from sessions_app.transcripts.measures import EXCERPT_CHARS, Measures, measure
+from sessions_app.transcripts.transcript import Entry
 from tests.builders import Chain, header, jsonl, usage
 
 

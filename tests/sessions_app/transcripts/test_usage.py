@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.usage import (
+from sessions_app.transcripts.usage import (
     USAGE_2026_4_20,
     Usage,
     accumulate_usage,

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sessions_app.importers import read_transcript
-from sessions_app.signs import Signs, signs_from_json, signs_of, signs_to_json
+from sessions_app.transcripts.signs import Signs, signs_from_json, signs_of, signs_to_json
 from tests.builders import Chain, usage
 
 FLUSH = "Continue the OpenClaw runtime event."

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sessions_app.columns import (
+from sessions_app.transcripts.columns import (
     ASSISTANT,
     BASH,
     BRANCH_SUMMARY,

@@ -16,11 +16,11 @@ from typing import Any, Final
 
 from sessions_app.importers.answers import call_ids
 from sessions_app.importers.marks import first_text
-from sessions_app.measures import CALL_TYPES, all_texts, context_message, texts_of
-from sessions_app.timestamps import epoch_ms
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.pressure import CJK_WEIGHT, string_weight
-from sessions_app.transcript import Entry, JsonObject
+from sessions_app.transcripts.measures import CALL_TYPES, all_texts, context_message, texts_of
+from sessions_app.transcripts.timestamps import epoch_ms
+from sessions_app.transcripts.transcript import Entry, JsonObject
 
 NAMED_RESULT_CHARS: Final = 2_000
 """Smaller tool results are under every cap, so their tool's name is not kept."""

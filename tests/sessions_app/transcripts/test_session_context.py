@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from sessions_app.session_context import (
+from sessions_app.transcripts.loading import UnreadableTranscript, load_loose
+from sessions_app.transcripts.session_context import (
     ModelRef,
     bash_execution_text,
     llm_messages,
     session_context,
 )
-from sessions_app.transcript_loading import UnreadableTranscript, load_loose
 from tests.sessions_app.transcript_lines import HEADER, assistant, compaction, entry, user
 
 

@@ -3,7 +3,7 @@
 The runtime reads its files in two ways. The *loose* loader opens a session to go on with it: it takes
 every line as it comes, but only below a proper header. The *strict* loader prepares rewrites: it needs
 no header, keeps only sound entries and mends the links that went through the others
-(`sessions_app.link_repair`). Both bring older versions up to date first, on copies.
+(`sessions_app.transcripts.link_repair`). Both bring older versions up to date first, on copies.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Final
 
-from sessions_app.json_lines import Json
-from sessions_app.link_repair import keep_sound_entries
 from sessions_app.tokens import javascript as js
+from sessions_app.transcripts.json_lines import Json
+from sessions_app.transcripts.link_repair import keep_sound_entries
 
 CURRENT_VERSION: Final = 3
 
