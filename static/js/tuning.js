@@ -28,6 +28,11 @@ document.addEventListener("submit", (event) => {
   event.target.dispatchEvent(new Event("tune"));
 });
 
+// An answer whose asker a newer answer has taken off the page is out of date.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (!event.detail.requestConfig.elt.isConnected) event.detail.shouldSwap = false;
+});
+
 // An answer to a move brings the note of every knob: why it has no effect, or nothing.
 document.addEventListener("htmx:afterSwap", () => {
   const notes = document.getElementById("knob-notes");

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import SAMPLES
 
@@ -101,6 +101,28 @@ def test_a_late_answer_never_replaces_a_newer_one(page: Page) -> None:
     held[0].continue_()  # type: ignore[attr-defined]
     page.wait_for_timeout(300)
     assert line_tokens(page, "flush") == 32_000 - 12_000 - 4_000
+    page.unroute_all()
+
+
+def test_details_whose_move_was_overtaken_are_dropped(page: Page) -> None:
+    upload(page, "*.jsonl", "openclaw.json", "sessions.json")
+    late: list[Route] = []
+
+    def hold(route: Route) -> None:
+        is_late = route.request.headers.get("hx-target") == "details" and not late
+        late.append(route) if is_late else route.continue_()
+
+    page.route("**/sessions/**", hold)
+    move(page, "compaction.reserveTokensFloor", 11_000)
+    expect(page).to_have_url(re.compile("Floor=11000"))
+    page.wait_for_timeout(600)
+    assert late
+    # The older details arrive after the newer chart, and before the newer details are asked for.
+    answer = late[0].fetch()
+    move(page, "compaction.reserveTokensFloor", 12_000)
+    expect(page).to_have_url(re.compile("Floor=12000"))
+    late[0].fulfill(response=answer)
+    expect(page.locator("#lines tr.flush")).to_contain_text(f"{32_000 - 12_000 - 4_000:,}")
     page.unroute_all()
 
 
