@@ -1,0 +1,119 @@
+"""What is stored of decisions: append-only rows, each with everything that explains it."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.models import Session, Window
+
+if TYPE_CHECKING:
+    _Field = models.Field[Any, Any]
+else:
+    _Field = models.Field
+
+
+class AppendOnly(TypeError):
+    """A row that is kept as evidence was about to be changed."""
+
+
+class AppendOnlyRows(models.QuerySet["Decision"]):
+    """Rows can be added and dropped, never changed."""
+
+    def update(self, **values: Any) -> NoReturn:
+        raise AppendOnly("Decisions are never changed; add another.")
+
+
+class ExactJson(_Field):
+    """A JSON value as ASCII text: key order, floats and half surrogate pairs come back as they went in.
+
+    A database's own JSON type sorts keys and rewrites numbers, so that no two of them give the same
+    bytes back.
+    """
+
+    def get_internal_type(self) -> str:
+        return "TextField"
+
+    def from_db_value(self, value: str | None, *_: object) -> Any:
+        return None if value is None else json.loads(value)
+
+    def get_prep_value(self, value: Any) -> str | None:
+        return None if value is None else exact_json(value)
+
+    def value_to_string(self, obj: models.Model) -> str:
+        return exact_json(self.value_from_object(obj))
+
+    def to_python(self, value: Any) -> Any:
+        return json.loads(value) if isinstance(value, str) else value
+
+
+def exact_json(value: Any) -> str:
+    """The one text of a value: ASCII, no blanks, keys in the order they have."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
+class Decision(models.Model):
+    """One rule applied once, also when it did not fire (``engine.decision.Decision``).
+
+    ``stage`` is its place in the turn's order, ``rule`` the kind of rule; ``call`` the number of the
+    next model call in the turn. ``entries`` are ids of entries by what they are to the decision;
+    ``policy`` the explicit settings and circumstances that it was made under.
+    """
+
+    class Reading(models.TextChoices):
+        AUDIT = "audit", "audit: judged on what was recorded"
+        WHAT_IF = "what_if", "what-if: decisions take effect"
+        LIVE = "live", "live: made while the session ran"
+
+    class Run(models.TextChoices):
+        TURN = "turn"
+        FLUSH = "flush"
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    session = models.ForeignKey(Session, models.CASCADE, related_name="decisions", db_index=False)
+    window = models.ForeignKey(
+        Window, models.CASCADE, null=True, blank=True, related_name="decisions"
+    )
+    reading = models.CharField(max_length=8, choices=Reading.choices)
+    turn = models.PositiveIntegerField()
+    run = models.CharField(max_length=8, choices=Run.choices, default=Run.TURN)
+    attempt = models.PositiveIntegerField(default=0)
+    call = models.PositiveIntegerField(default=1)
+    stage = models.CharField(max_length=40)
+    rule = models.CharField(max_length=40)
+    fired = models.BooleanField()
+    outcome = models.CharField(max_length=80)
+    reason = models.CharField(max_length=80)
+    rule_set = models.CharField(max_length=80)
+    inputs = ExactJson(default=dict, blank=True, help_text="the numbers compared, by name")
+    steps = ExactJson(default=list, blank=True, help_text="[name, formula, value, unit] in order")
+    entries = ExactJson(default=dict, blank=True, help_text="ids of entries, by what they are here")
+    policy = ExactJson(null=True, blank=True, help_text="explicit settings and circumstances")
+    duration_us = models.PositiveBigIntegerField(null=True, blank=True, help_text="microseconds")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = AppendOnlyRows.as_manager()
+
+    class Meta:
+        # Each filter of a list is an equality, and lists are in the order of rows: newest last.
+        indexes = (
+            models.Index(fields=("session", "reading", "turn", "id"), name="decision_turns"),
+            models.Index(fields=("session", "rule", "id"), name="decision_session_rule"),
+            models.Index(fields=("rule", "id"), name="decision_rule"),
+            models.Index(fields=("outcome", "id"), name="decision_outcome"),
+            models.Index(fields=("reason", "id"), name="decision_reason"),
+            models.Index(fields=("rule_set", "id"), name="decision_rule_set"),
+            models.Index(fields=("created_at", "id"), name="decision_date"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.outcome} ({self.reason}), turn {self.turn}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if not self._state.adding:
+            raise AppendOnly("A decision is never changed; add another.")
+        super().save(*args, **kwargs)
