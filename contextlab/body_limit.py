@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from django.template.loader import render_to_string
+
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -25,7 +27,7 @@ def limit_body(application: Application, limit: int) -> Application:
         if scope["type"] != "http":
             return await application(scope, receive, send)
         if announced(scope) > limit:
-            return await refuse(send, limit)
+            return await refuse(scope, send, limit)
         received, answering = 0, False
 
         async def counting() -> Message:
@@ -45,7 +47,7 @@ def limit_body(application: Application, limit: int) -> Application:
             await application(scope, counting, watching)
         except TooLarge:
             if not answering:
-                await refuse(send, limit)
+                await refuse(scope, send, limit)
 
     return limited
 
@@ -56,10 +58,15 @@ def announced(scope: dict[str, Any]) -> int:
     return int(value) if value.isdigit() else 0
 
 
-async def refuse(send: Send, limit: int) -> None:
+async def refuse(scope: dict[str, Any], send: Send, limit: int) -> None:
+    """In the site's dress for a browser, in one line for a program."""
     text = f"The request is larger than {limit / 2**20:.0f} MiB.\n".encode()
+    kind = b"text/plain; charset=utf-8"
+    if b"text/html" in dict(scope["headers"]).get(b"accept", b""):
+        text = render_to_string("413.html", {"limit": limit}).encode()
+        kind = b"text/html; charset=utf-8"
     headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-type", kind),
         (b"content-length", str(len(text)).encode()),
         (b"connection", b"close"),
     ]

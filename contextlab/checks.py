@@ -28,7 +28,22 @@ def is_loopback(host: str) -> bool:
 def check_settings(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:
     """Every finding about the settings as they are now."""
     public = not is_loopback(settings.HOST)
-    return [*(public_findings() if public else []), *address_findings(), *storage_findings()]
+    return [
+        *secret_findings(),
+        *(public_findings() if public else []),
+        *address_findings(),
+        *storage_findings(),
+    ]
+
+
+def secret_findings() -> list[CheckMessage]:
+    """A key that can be guessed forges logins, from this machine too."""
+    if not is_set("SECRET_KEY") or len(settings.SECRET_KEY) >= SHORTEST_SECRET:
+        return []
+    hint = (
+        f"Use {SHORTEST_SECRET} random characters or more, or unset it: then one is made and kept."
+    )
+    return [Error("SECRET_KEY is too short.", hint, id="contextlab.E002")]
 
 
 def public_findings() -> list[CheckMessage]:
@@ -38,9 +53,6 @@ def public_findings() -> list[CheckMessage]:
     if not is_set("SECRET_KEY"):
         hint = "Set SECRET_KEY or SECRET_KEY_FILE, the same for all processes."
         found.append(Error(f"{where} without a SECRET_KEY of its own.", hint, id="contextlab.E001"))
-    elif len(settings.SECRET_KEY) < SHORTEST_SECRET:
-        hint = f"Use {SHORTEST_SECRET} random characters or more."
-        found.append(Error(f"{where} with a short SECRET_KEY.", hint, id="contextlab.E002"))
     if not is_set("ALLOWED_HOSTS") or "*" in settings.ALLOWED_HOSTS:
         hint = "Set ALLOWED_HOSTS to the names people type, separated by commas."
         found.append(Error(f"{where} without ALLOWED_HOSTS.", hint, id="contextlab.E003"))

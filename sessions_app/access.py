@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TypeVar, cast
 from uuid import UUID
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import Http404
 
@@ -35,14 +36,22 @@ def load(things: QuerySet[Owned], user: Viewer, uuid: UUID) -> Owned:
 
 
 def team_of(user: Viewer) -> Team:
-    """The team that owns what the user brings in: the one joined first.
+    """The team that owns what the user brings in: the one joined first, else one of their own."""
+    return _first_team(user) or _team_of_their_own(user)
 
-    Raises:
-        Http404: for a user without a team.
-    """
-    membership = (
-        Membership.objects.filter(user=user.pk).select_related("team").order_by("pk").first()
-    )
-    if membership is None:
-        raise Http404("You belong to no team yet; ask an owner to add you.")
-    return membership.team
+
+def _first_team(user: Viewer) -> Team | None:
+    joined = Membership.objects.filter(user=user.pk).select_related("team").order_by("pk").first()
+    return joined.team if joined else None
+
+
+@transaction.atomic
+def _team_of_their_own(user: Viewer) -> Team:
+    """Made under the lock of the user's row, so that two uploads at once make one team."""
+    owner = User.objects.select_for_update().get(pk=cast(int, user.pk))
+    joined = _first_team(owner)
+    if joined:
+        return joined
+    team = Team.objects.create(name=owner.get_username()[:100])
+    Membership.objects.create(team=team, user=owner, role=Membership.Role.OWNER)
+    return team

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import F, Q
+from django.db.models import F, OrderBy, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -24,12 +25,14 @@ from sessions_app.tokens.exact import ENCODINGS
 
 PER_PAGE = 50
 SORTS = {
-    "recent": F("imported_at").desc(),
-    "tokens": F("peak_tokens").desc(),
-    "entries": F("entry_count").desc(),
-    "activity": F("last_at").desc(nulls_last=True),
-    "title": F("title").asc(),
+    "recent": "imported_at",
+    "tokens": "peak_tokens",
+    "entries": "entry_count",
+    "activity": "last_at",
+    "title": "title",
 }
+"""By what the list can be ordered; a "-" before the name turns its first direction around."""
+RISES_FIRST = ("title",)
 COLUMNS = (
     {"title": "Session", "sort": "title"},
     {"title": "Growth", "sort": "tokens"},
@@ -45,17 +48,19 @@ COLUMNS = (
 @require_safe
 def session_list(request: HttpRequest) -> HttpResponse:
     q = request.GET.get("q", "").replace("\x00", "").strip()[:200]
-    sort = request.GET.get("sort", "recent")
-    sort = sort if sort in SORTS else "recent"
+    sort = request.GET.get("sort", "")
+    sort = sort if sort.removeprefix("-") in SORTS else "recent"
     found = access.visible(Session.objects.select_related("agent"), request.user)
     if q:
         found = found.filter(Q(title__icontains=q) | Q(model__icontains=q) | Q(key__icontains=q))
-    page = Paginator(found.order_by(SORTS[sort], "-pk"), PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(found.order_by(_order(sort), "-pk"), PER_PAGE).get_page(
+        request.GET.get("page")
+    )
     context = {
         "nav": "sessions",
         "q": q,
         "sort": sort,
-        "columns": COLUMNS,
+        "columns": [_heading(column, sort) for column in COLUMNS],
         "page": page,
         "rows": [row_of(session) for session in page.object_list],
     }
@@ -127,6 +132,25 @@ def encoding(request: HttpRequest, uuid: UUID) -> HttpResponse:
         if job is not None:
             messages.info(request, "A worker is counting; reload the page in a moment.")
     return redirect("entries", session.uuid)
+
+
+def _rises(sort: str) -> bool:
+    return (sort.removeprefix("-") in RISES_FIRST) != sort.startswith("-")
+
+
+def _order(sort: str) -> OrderBy:
+    """What is unknown stands last, whichever way round."""
+    column = F(SORTS[sort.removeprefix("-")])
+    return column.asc(nulls_last=True) if _rises(sort) else column.desc(nulls_last=True)
+
+
+def _heading(column: Mapping[str, Any], sort: str) -> dict[str, Any]:
+    """A column with how it is sorted now, and by what a click on it sorts."""
+    name = column["sort"]
+    if not name or name != sort.removeprefix("-"):
+        return {**column, "click": name, "sorted": ""}
+    turned = name if sort.startswith("-") else f"-{name}"
+    return {**column, "click": turned, "sorted": "ascending" if _rises(sort) else "descending"}
 
 
 def _imports(request: HttpRequest) -> dict[str, Any]:

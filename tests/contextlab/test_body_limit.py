@@ -30,6 +30,12 @@ async def run(
 
 
 def status(chunks: Iterable[bytes], length: bytes | None = None) -> int:
+    return int(answer(chunks, length)[0]["status"])
+
+
+def answer(
+    chunks: Iterable[bytes], length: bytes | None = None, accept: bytes = b"*/*"
+) -> list[Mapping[str, Any]]:
     sent: list[Mapping[str, Any]] = []
     waiting = [{"type": "http.request", "body": c, "more_body": True} for c in chunks]
     waiting.append({"type": "http.request", "body": b"", "more_body": False})
@@ -40,11 +46,12 @@ def status(chunks: Iterable[bytes], length: bytes | None = None) -> int:
     async def send(message: Mapping[str, Any]) -> None:
         sent.append(message)
 
-    headers = [] if length is None else [(b"content-length", length)]
+    headers = [(b"accept", accept)]
+    headers += [] if length is None else [(b"content-length", length)]
     scope = {"type": "http", "headers": headers}
     asyncio.run(run(limit_body(echo, LIMIT), scope, receive, send))
-    (start,) = (message for message in sent if message["type"] == "http.response.start")
-    return int(start["status"])
+    assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
+    return sent
 
 
 def test_a_body_up_to_the_limit_passes() -> None:
@@ -62,3 +69,12 @@ def test_a_body_without_a_length_is_refused_when_it_passes_the_limit() -> None:
 def test_a_length_that_lies_does_not_help() -> None:
     assert status([CHUNK, CHUNK, b"x"], length=b"3") == 413
     assert status([CHUNK, CHUNK, b"x"], length=b"-3") == 413
+
+
+def test_a_browser_gets_a_page_that_says_what_to_do_and_a_program_one_line() -> None:
+    start, body = answer([], b"1048577", accept=b"text/html,*/*;q=0.8")
+    assert dict(start["headers"])[b"content-type"].startswith(b"text/html")
+    assert dict(start["headers"])[b"content-length"] == str(len(body["body"])).encode()
+    assert b"import_sessions" in body["body"]
+    start, body = answer([], b"1048577")
+    assert body["body"] == b"The request is larger than 1 MiB.\n"

@@ -62,6 +62,14 @@ def test_a_public_site_needs_a_long_secret_key(settings: Settings) -> None:
     assert ids() == {"E002"}
 
 
+def test_a_short_secret_key_is_refused_on_loopback_too(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_KEY", "x")
+    settings.SECRET_KEY = "x"
+    assert ids() == {"E002"}
+
+
 @pytest.mark.usefixtures("public")
 def test_a_public_site_needs_its_host_names(
     settings: Settings, monkeypatch: pytest.MonkeyPatch

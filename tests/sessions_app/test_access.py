@@ -40,5 +40,12 @@ def test_nobody_sees_nothing_not_even_of_a_team_without_members() -> None:
     session(Team.objects.create(name="Without members"))
     assert not access.visible(Session.objects.all(), AnonymousUser()).exists()
     assert not access.visible(Session.objects.all(), User.objects.create_user("lonely")).exists()
-    with pytest.raises(Http404, match="no team yet"):
-        access.team_of(User.objects.get())
+
+
+def test_who_belongs_to_no_team_gets_one_of_their_own_once(alice: Person) -> None:
+    lonely = User.objects.create_user("lonely")
+    team = access.team_of(lonely)
+    assert (team.name, access.team_of(lonely)) == ("lonely", team)
+    mine = session(team)
+    assert list(access.visible(Session.objects.all(), lonely)) == [mine]
+    assert not access.visible(Session.objects.all(), alice.user).exists()

@@ -93,6 +93,22 @@ def test_it_sorts(alice: Person) -> None:
     assert titles(alice, sort="nonsense; drop") == ["a", "b", "c"]
 
 
+def test_a_second_click_on_a_heading_turns_the_order_around(alice: Person) -> None:
+    day = datetime(2026, 1, 1, tzinfo=UTC)
+    session(alice, "a", last_at=None, peak_tokens=2)
+    session(alice, "b", last_at=day, peak_tokens=1)
+    session(alice, "c", last_at=day + timedelta(1), peak_tokens=3)
+    assert titles(alice, sort="-title") == ["c", "b", "a"]
+    assert titles(alice, sort="-tokens") == ["b", "a", "c"]
+    assert titles(alice, sort="-activity") == ["b", "c", "a"], "unknown stands last either way"
+    first = alice.client.get("/", {"sort": "tokens"}).content.decode()
+    assert 'href="?sort=-tokens"' in first
+    assert 'aria-sort="descending"' in first
+    second = alice.client.get("/", {"sort": "-tokens"}).content.decode()
+    assert 'href="?sort=tokens"' in second
+    assert 'aria-sort="ascending"' in second
+
+
 def test_it_says_by_what_it_is_sorted(alice: Person) -> None:
     session(alice, "a")
     html = alice.client.get("/", {"sort": "title"}).content.decode()

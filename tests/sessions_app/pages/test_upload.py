@@ -85,10 +85,10 @@ def test_a_large_file_becomes_a_job_that_the_list_shows(alice: Person, data_dir:
     assert not Session.objects.exists()
 
 
-def test_somebody_without_a_team_is_told_so(client: Client) -> None:
+def test_somebody_without_a_team_gets_one_with_the_first_upload(client: Client) -> None:
     client.force_login(User.objects.create_user("lonely"))
     answer = client.post(
         reverse("upload"), {"files": SimpleUploadedFile("x.jsonl", short_session().data())}
     )
-    assert answer.status_code == 404
-    assert not Session.objects.exists()
+    assert answer.status_code == 302
+    assert Session.objects.get().team.memberships.get().user.username == "lonely"
