@@ -1,4 +1,7 @@
-"""What is stored of decisions: append-only rows, each with everything that explains it."""
+"""What is stored of decisions: append-only rows, each with everything that explains it.
+
+Policies and memory have modules of their own; Django looks for all models here.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from django.db import models
 from django.utils import timezone
 
+from compaction_app.memory_models import MemoryFile as MemoryFile
+from compaction_app.memory_models import MemoryNote as MemoryNote
+from compaction_app.policy_models import PolicyVersion as PolicyVersion
 from sessions_app.models import Session, Window
 
 if TYPE_CHECKING:

@@ -12,6 +12,11 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from sessions_app.workspace_models import WorkspaceFile as WorkspaceFile
+from sessions_app.workspace_models import WorkspaceSnapshot as WorkspaceSnapshot
+from sessions_app.workspace_models import WorkspaceText as WorkspaceText
+from sessions_app.workspace_models import WorkspaceUse as WorkspaceUse
+
 
 class Team(models.Model):
     """Owner of agents, sessions and jobs."""
@@ -43,12 +48,37 @@ class Membership(models.Model):
 
 
 class Agent(models.Model):
-    """An agent whose sessions are kept, with the configuration found beside them."""
+    """An agent whose sessions are kept, with the configuration found beside them.
+
+    ``windows`` are what its model's entry says besides the policy: ``contextWindow``,
+    ``contextTokens``, ``maxTokens`` of the model and ``providerContextWindow``, in tokens. A tool is
+    ``{"name", "description", "parameters"}``, a skill ``{"name", "description", "location"}``.
+    """
+
+    class FlushBy(models.TextChoices):
+        SERVER = "server"
+        AGENT = "agent"
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="agents")
     name = models.CharField(max_length=200)
     config_text = models.TextField(blank=True, help_text="openclaw.json as it was read")
+    is_live = models.BooleanField(default=False, help_text="fed through the API")
+    provider = models.CharField(max_length=100, blank=True)
+    model = models.CharField(max_length=200, blank=True)
+    windows = models.JSONField(default=dict)
+    path = models.CharField(max_length=10, default="chat", help_text="chat, agent, local or cli")
+    time_zone = models.CharField(max_length=64, default="UTC")
+    system_prompt = models.TextField(blank=True, help_text="its own, before the workspace files")
+    tools = models.JSONField(default=list)
+    skills = models.JSONField(default=list)
+    compaction_summariser = models.CharField(max_length=100, default="extractive")
+    flush_summariser = models.CharField(max_length=100, default="extractive")
+    flush_by = models.CharField(max_length=10, choices=FlushBy.choices, default=FlushBy.SERVER)
+    flush_first = models.BooleanField(default=True, help_text="a due flush goes before compaction")
+    workspace = models.ForeignKey(
+        WorkspaceSnapshot, models.SET_NULL, null=True, related_name="+", help_text="as it is now"
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:
@@ -56,7 +86,17 @@ class Agent(models.Model):
 
 
 class Session(models.Model):
-    """One conversation of an agent; its windows hold the entries."""
+    """One conversation of an agent; its windows hold the entries.
+
+    A live session is written through ``store`` alone, under the lock of its row. ``guard`` is what the
+    session guard remembers (pairing), ``run`` what the run that is going on has spent, ``queued`` what
+    the next prompt tells the model; the floor above gives them their meaning.
+    """
+
+    class Spawned(models.TextChoices):
+        NO = ""
+        ISOLATED = "isolated"
+        FORK = "fork"
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="sessions")
@@ -77,6 +117,17 @@ class Session(models.Model):
     entry_count = models.PositiveIntegerField(default=0)
     last_at = models.DateTimeField(null=True)
     imported_at = models.DateTimeField(default=timezone.now)
+    is_live = models.BooleanField(default=False)
+    archived_at = models.DateTimeField(null=True)
+    parent = models.ForeignKey("self", models.SET_NULL, null=True, related_name="children")
+    spawned = models.CharField(max_length=10, choices=Spawned.choices, blank=True)
+    guard = models.JSONField(default=dict)
+    run = models.JSONField(default=dict)
+    queued = models.JSONField(default=list)
+    last_event = models.PositiveBigIntegerField(default=0, help_text="sequence of the newest event")
+    counted = models.PositiveIntegerField(
+        default=0, help_text="entries that facts and summary know"
+    )
 
     class Meta:
         indexes = (
@@ -103,6 +154,15 @@ class Window(models.Model):
     content_bytes = models.PositiveBigIntegerField(default=0)
     content_lines = models.PositiveIntegerField(default=0)
     entry_count = models.PositiveIntegerField(default=0)
+    head_id = models.CharField(max_length=128, blank=True, help_text="of the last entry, when live")
+    turn_mark = models.CharField(max_length=16, blank=True, help_text="of the turn going on")
+    workspace = models.ForeignKey(
+        WorkspaceSnapshot,
+        models.SET_NULL,
+        null=True,
+        related_name="+",
+        help_text="the one last used",
+    )
 
     class Meta:
         constraints = (
