@@ -105,6 +105,19 @@ def entries_of_window(window: Window, start: int = 0) -> Iterator[Entry]:
         )
 
 
+def branch_records(window: Window, leaf: int | None = None) -> Iterator[JsonObject]:
+    """The records from the root to ``leaf`` (the last entry unless named), each below the one before."""
+    seqs = columns_of_window(window).branch(leaf).tolist()
+    before: str | None = None
+    for at in range(0, len(seqs), _AT_A_TIME):
+        found = EntryRow.objects.filter(window=window, seq__in=seqs[at : at + _AT_A_TIME])
+        rows = found.order_by("seq").values_list("entry_id", "payload")
+        for identity, payload in rows.iterator():
+            record = migrate(record_of(payload), window.version)
+            yield {**record, "id": identity, "parentId": before}
+            before = identity
+
+
 def reader_state(window: Window) -> ReaderState:
     """What the reader must know to go on behind the entries that are stored."""
     header = Header(window.external_id, window.version, None) if window.header else None

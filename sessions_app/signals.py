@@ -6,3 +6,6 @@ from django.dispatch import Signal
 
 session_changed = Signal()
 """A session's entries or index entry have changed. Arguments: ``session``."""
+
+session_told = Signal()
+"""A session has new events in the outbox. Arguments: ``session`` (only its key and uuid are sure)."""

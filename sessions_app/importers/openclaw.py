@@ -37,10 +37,15 @@ FIRST_LINES = 20
 
 @dataclass(slots=True)
 class ReaderState:
-    """What the reader knows of the entries before: enough to read on in a grown file."""
+    """What the reader knows of the entries before: enough to read on in a grown file.
+
+    ``parents`` begins with the entry ``first_seq``. A reader that only continues the last entry knows
+    no others but those that are named: what hangs one below the other holds no copies.
+    """
 
     header: Header | None = None
     next_seq: int = 0
+    first_seq: int = 0
     seq_of_id: dict[str, int] = field(default_factory=dict)
     seq_of_index: list[int | None] = field(default_factory=lambda: [None])
     parents: list[int | None] = field(default_factory=list)
@@ -242,7 +247,7 @@ class Reader:
             return False
         at = parent_seq
         while at is not None and at > original and at not in state.copies:
-            at = state.parents[at]
+            at = state.parents[at - state.first_seq]
         appended_again = record.get("type") == "compaction" and original > state.last_user_seq
         if at == original and not appended_again:
             state.seq_of_content[digest] = seq
