@@ -24,7 +24,7 @@ from compaction_app.engine.diagnose import (
 from compaction_app.engine.diagnose.configuration import read_config
 from compaction_app.engine.lines import lines_of
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RuleSet
-from compaction_app.engine.session_policy import rule_set_of, session_policy
+from compaction_app.engine.session_policy import agent_of_key, rule_set_of, session_policy
 from compaction_app.recordings import Recording, read_recording
 from sessions_app.folders import CONFIG_NAME, INDEX_NAME, TRANSCRIPT_SUFFIX, beside, bundles, walk
 from sessions_app.importers.index import Index, IndexEntry, file_of, read_index, unmatched
@@ -195,6 +195,7 @@ def _judge(
         recording.provider if recording else "",
         recording.model if recording else "",
         settings.rules,
+        agent := _agent(known, path),
     )
     subject = Subject(
         policy=found.policy,
@@ -206,7 +207,6 @@ def _judge(
     if recording is not None:
         subject = replace(subject, grown=recording.grown, signs=recording.signs)
     session = recording.identity if recording else str(entry.get("sessionId") or "")
-    agent = _agent(known, path)
     judged = [*findings(subject), *damage.find(recording.problems if recording else ())]
     for finding in judged:
         yield replace(finding, session=session, agent=agent)
@@ -214,9 +214,9 @@ def _judge(
 
 def _agent(known: IndexEntry | None, path: Path | None) -> str:
     """The agent's id, from the session's key or from the place in a state folder."""
-    parts = known.key.split(":") if known else []
-    if len(parts) >= 3 and parts[0] == "agent":
-        return parts[1]
+    named = agent_of_key(known.key) if known else ""
+    if named:
+        return named
     folders = path.absolute().parts if path else ()
     return folders[-3] if len(folders) > 3 and folders[-4] == "agents" else ""
 

@@ -23,7 +23,7 @@ from compaction_app.engine.replay import Replay, replay
 from compaction_app.engine.replay_prunable import Trimmed
 from compaction_app.engine.replay_pruned_calls import settings_of
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET
-from compaction_app.engine.session_policy import session_policy
+from compaction_app.engine.session_policy import agent_of_key, session_policy
 from sessions_app.entries import window_of
 from sessions_app.loaded import timeline_of
 from sessions_app.models import Session, Window
@@ -71,7 +71,7 @@ def situation_of(session: Session) -> Situation:
     text = _text(session)
     given = read_config(text, DEFAULT_RULE_SET.config) if text else None
     config, faults = (given.config, given.findings) if given else ({}, ())
-    known = session_policy(config, index, session.provider, session.model)
+    known = session_policy(config, index, session.provider, session.model, agent=_agent_id(session))
     refused = tuple(Finding("CONFIG_INVALID", problem) for problem in known.problems)
     return Situation(
         session=session,
@@ -206,6 +206,11 @@ def _signs(session: Session, window: Window) -> Signs:
 def config_fault(text: str) -> str:
     """Why the text of an ``openclaw.json`` cannot be read, and where; "" when it can."""
     return read_config(text, DEFAULT_RULE_SET.config).fault
+
+
+def _agent_id(session: Session) -> str:
+    """The agent's id in the configuration: by the session's key, else by the agent's name."""
+    return agent_of_key(session.key) or (session.agent.name if session.agent else "")
 
 
 def _text(session: Session) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from django.db import DatabaseError
 
-from sessions_app import signals
+from sessions_app import agents, signals
 from sessions_app.folders import Bundle, bundles
 from sessions_app.importers import NotATranscript
 from sessions_app.importers.index import Index, IndexEntry, read_index
-from sessions_app.imports import Source, import_file
+from sessions_app.imports import Source, apply_index, digest_of_head, import_file
 from sessions_app.models import Agent, Session, Team
 from sessions_app.rows import storable, storable_json
 
@@ -42,61 +43,147 @@ class FileReport:
 
 
 def import_files(
-    team: Team, sources: Iterable[Source], progress: Progress = lambda name, done: None
+    team: Team,
+    sources: Iterable[Source],
+    progress: Progress = lambda name, done: None,
+    root: Path | None = None,
 ) -> Iterator[FileReport]:
-    """Import every file, index and configuration first; one bad file never stops the others."""
+    """Import every file, index and configuration first; one bad file never stops the others.
+
+    ``root`` is the folder on this machine that relative names start from; none for an upload.
+    """
     by_name = {source.name: source for source in sources}
     told: set[str] = set()
     for bundle in bundles(by_name):
-        agent, reports = _agent(team, bundle, by_name)
-        index, more = _index(team, bundle, by_name)
-        for report in [*reports, *more]:
+        group = _Group(team, bundle, by_name, root)
+        for report in group.settings():
             if report.path not in told:
                 told.add(report.path)
                 yield report
         for name in bundle.transcripts:
-            yield _import_one(team, by_name[name], agent, index, progress)
+            yield group.transcript(by_name[name], progress)
 
 
-def _import_one(
-    team: Team, source: Source, agent: Agent | None, index: Index, progress: Progress
-) -> FileReport:
-    known = _entry_of(index, source.name)
-    try:
-        done = import_file(team, source, agent, known, lambda count: progress(source.name, count))
-    except NotATranscript as error:
-        return FileReport(source.name, "refused", str(error))
-    except OSError as error:
-        return FileReport(source.name, "refused", _unreadable(error))
-    except DatabaseError as error:
-        return FileReport(source.name, "refused", f"The database did not take it: {error}")
-    return FileReport(source.name, done.status, "", (done.session,))
+class _Group:
+    """The files of one bundle, and the agent they are of."""
 
+    def __init__(
+        self, team: Team, bundle: Bundle, sources: Mapping[str, Source], root: Path | None
+    ) -> None:
+        self._team, self._bundle, self._sources = team, bundle, sources
+        self._home = str((root / bundle.home).resolve()) if root else ""
+        self._agent: Agent | None = None
+        self._index = Index({})
 
-def _agent(
-    team: Team, bundle: Bundle, sources: Mapping[str, Source]
-) -> tuple[Agent | None, list[FileReport]]:
-    """The agent of a bundle, with its configuration brought up to date."""
-    if not bundle.agent:
-        return None, []
-    agent, _ = Agent.objects.get_or_create(team=team, name=storable(bundle.agent, 200))
-    if not bundle.config:
-        return agent, []
-    data, report = _read_settings(sources[bundle.config])
-    if report is not None:
-        return agent, [report]
-    text = data.decode("utf-8-sig", "replace").replace("\x00", "\ufffd")
-    for check in _config_checks:
-        if fault := check(text):
-            return agent, [FileReport(bundle.config, "refused", fault)]
-    if agent.config_text == text:
-        return agent, [FileReport(bundle.config, "unchanged")]
-    is_new = not agent.config_text
-    agent.config_text = text
-    agent.save(update_fields=["config_text"])
-    for session in agent.sessions.all():
+    def settings(self) -> list[FileReport]:
+        """Bring index and configuration up to date, and find out whose they are."""
+        bundle, told = self._bundle, []
+        text = ""
+        if bundle.config:
+            text, report = self._config_text(bundle.config)
+            told += [report] if report else []
+        if bundle.index:
+            self._index, report = self._read_index(bundle.index)
+            told += [report] if report else []
+        if text and not self._index.by_session_id and not bundle.transcripts:
+            return [*told, self._lone_config(text)]
+        if not bundle.agent or not (bundle.transcripts or self._index.by_session_id):
+            return told
+        known = list(self._stored())
+        if not known and not bundle.transcripts:
+            message = "It names no session that is stored here; import their transcripts too."
+            told.append(FileReport(bundle.index, "refused", message))
+            return [*told, self._lone_config(text)] if text else told
+        name = bundle.agent if self._home else agents.named_in(self._index) or bundle.agent
+        self._agent = agents.agent_for(self._team, name, self._home, known, text)
+        if text:
+            told.append(self._configure([self._agent], text, is_alone=False))
+        if bundle.index and self._index.by_session_id:
+            told.append(self._apply_index(known))
+        return told
+
+    def transcript(self, source: Source, progress: Progress) -> FileReport:
+        known = _entry_of(self._index, source.name)
+        try:
+            done = import_file(
+                self._team, source, self._agent, known, lambda read: progress(source.name, read)
+            )
+        except NotATranscript as error:
+            return FileReport(source.name, "refused", str(error))
+        except OSError as error:
+            return FileReport(source.name, "refused", _unreadable(error))
+        except DatabaseError as error:
+            return FileReport(source.name, "refused", f"The database did not take it: {error}")
+        return FileReport(source.name, done.status, "", (done.session,))
+
+    def _stored(self) -> Iterator[Session]:
+        """The sessions among the files, and those that the index names, as far as they are stored."""
+        heads = (_head_of(self._sources[name]) for name in self._bundle.transcripts)
+        yield from agents.stored_sessions(self._team, heads, self._index.by_session_id)
+
+    def _config_text(self, name: str) -> tuple[str, FileReport | None]:
+        data, report = _read_settings(self._sources[name])
+        text = data.decode("utf-8-sig", "replace").replace("\x00", "\ufffd")
+        for check in _config_checks if report is None else ():
+            if fault := check(text):
+                report = FileReport(name, "refused", fault)
+        return ("", report) if report else (text, None)
+
+    def _lone_config(self, text: str) -> FileReport:
+        name, agent = self._bundle.config, self._bundle.agent
+        try:
+            owners = agents.owners_of_config(self._team, agent, self._home, text)
+        except agents.UnknownOwner as error:
+            return FileReport(name, "refused", str(error))
+        return self._configure(owners, text, is_alone=True)
+
+    def _configure(self, owners: Sequence[Agent], text: str, *, is_alone: bool) -> FileReport:
+        """``is_alone``: the report lists the sessions that the configuration reaches."""
+        status: Status = "unchanged"
+        reached: list[Session] = []
+        for agent in owners:
+            if agent.config_text != text:
+                status = "extended" if agent.config_text else "imported"
+                agent.config_text = text
+                agent.save(update_fields=["config_text"])
+                reached += agent.sessions.all()
+        for session in reached:
+            signals.session_changed.send(Session, session=session)
+        return FileReport(self._bundle.config, status, "", tuple(reached) if is_alone else ())
+
+    def _read_index(self, name: str) -> tuple[Index, FileReport | None]:
+        data, report = _read_settings(self._sources[name])
+        if report is not None:
+            return Index({}), report
+        index = read_index(data)
+        if index.by_session_id or not index.problems:
+            return index, None
+        return index, FileReport(name, "refused", _words(index))
+
+    def _apply_index(self, known: Sequence[Session]) -> FileReport:
+        """Give the stored sessions their entries; those among the files get theirs with them."""
+        entries = [_entry_of(self._index, name) for name in self._bundle.transcripts]
+        here = {storable(entry.key, 300): entry for entry in entries if entry}
+        stored = {session.key: session.index_entry for session in known}
+        is_new = any(stored.get(k) != storable_json(entry.entry) for k, entry in here.items())
+        reached = [session for session in known if self._enter(session, here)]
+        status: Status = "imported" if reached or is_new else "unchanged"
+        alone = () if self._bundle.transcripts else tuple(reached)
+        return FileReport(self._bundle.index, status, _words(self._index), alone)
+
+    def _enter(self, session: Session, here: Mapping[str, IndexEntry]) -> bool:
+        """Give a session that is not among the files its entry; whether that changed anything."""
+        before = (session.key, session.index_entry, session.agent_id)
+        for window in session.windows.all():
+            entry = self._index.by_session_id.get(window.external_id)
+            if entry is not None and storable(entry.key, 300) not in here:
+                apply_index(session, entry)
+                session.agent = session.agent or self._agent
+        if (session.key, session.index_entry, session.agent_id) == before:
+            return False
+        session.save(update_fields=["key", "index_entry", "agent"])
         signals.session_changed.send(Session, session=session)
-    return agent, [FileReport(bundle.config, "imported" if is_new else "extended")]
+        return True
 
 
 def _entry_of(index: Index, name: str) -> IndexEntry | None:
@@ -105,26 +192,17 @@ def _entry_of(index: Index, name: str) -> IndexEntry | None:
     return index.by_session_id.get(session_id)
 
 
-def _index(
-    team: Team, bundle: Bundle, sources: Mapping[str, Source]
-) -> tuple[Index, list[FileReport]]:
-    if not bundle.index:
-        return Index({}), []
-    data, report = _read_settings(sources[bundle.index])
-    if report is not None:
-        return Index({}), [report]
-    index = read_index(data)
-    error = " ".join(problem.message for problem in index.problems)
-    if not index.by_session_id and error:
-        return index, [FileReport(bundle.index, "refused", error)]
-    entries = [entry for name in bundle.transcripts if (entry := _entry_of(index, name))]
-    stored = dict(
-        Session.objects.filter(team=team, key__in=[storable(e.key, 300) for e in entries])
-        .order_by("pk")
-        .values_list("key", "index_entry")
-    )
-    is_new = any(stored.get(storable(e.key, 300)) != storable_json(e.entry) for e in entries)
-    return index, [FileReport(bundle.index, "imported" if is_new else "unchanged", error)]
+def _head_of(source: Source) -> str:
+    """The digest of a file's first line; "" for one that cannot be read, as its import will say."""
+    try:
+        with source.open() as file:
+            return digest_of_head(file)
+    except OSError:
+        return ""
+
+
+def _words(index: Index) -> str:
+    return " ".join(problem.message for problem in index.problems)
 
 
 def _read_settings(source: Source) -> tuple[bytes, FileReport | None]:

@@ -19,12 +19,20 @@ NO_TRANSCRIPTS = (".trajectory.jsonl",)
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Transcripts that share an index and a configuration, by name; "" where there is none."""
+    """Transcripts that share an index and a configuration, by name; "" where there is none.
+
+    ``home`` is the folder that makes the agent who it is: the state folder, else that of the files.
+    """
 
     agent: str
     config: str
     index: str
     transcripts: tuple[str, ...]
+
+    @property
+    def home(self) -> str:
+        names = (self.config, self.index, *self.transcripts)
+        return _home(_folder(next(name for name in names if name)))
 
 
 def is_known_name(name: str) -> bool:
@@ -81,6 +89,11 @@ def _agent(folder: str) -> str:
     if len(parts) >= 3 and parts[-3] == "agents":
         return parts[-2]
     return parts[-1] if parts else "main"
+
+
+def _home(folder: str) -> str:
+    """The state folder that a folder of sessions lies in, else the folder itself."""
+    return list(_upwards(folder))[-1]
 
 
 def _upwards(folder: str) -> Iterator[str]:

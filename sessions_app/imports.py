@@ -92,12 +92,16 @@ def import_file(
         NotATranscript: when the file is of no known format; nothing is written then.
     """
     with source.open() as file:
-        head = file.readline(HEAD_BYTES).rstrip(b"\r\n")
-        head_digest = hashlib.sha256(head).hexdigest()
+        head_digest = digest_of_head(file)
         window, hasher = _known_window(team, file, source.size, head_digest)
         if window is None:
             return _import_new(team, source, file, agent, known, head_digest, progress)
         return _import_rest(window, source, file, hasher, agent, known, progress)
+
+
+def digest_of_head(file: BinaryIO) -> str:
+    """The digest of the first line, by which a stored file is found again."""
+    return hashlib.sha256(file.readline(HEAD_BYTES).rstrip(b"\r\n")).hexdigest()
 
 
 def _known_window(
@@ -146,7 +150,7 @@ def _import_new(
             head_digest=head_digest,
             content_digest=hashlib.sha256().hexdigest(),
         )
-    _apply_index(session, known)
+    apply_index(session, known)
     _write(window, tape, chain((first,), items), progress)
     _finish(session, window)
     return Imported("imported", session)
@@ -164,7 +168,7 @@ def _import_rest(
     """What the file holds behind the bytes that were read before."""
     session = window.session
     before = (window.content_bytes, session.index_entry, session.agent_id)
-    _apply_index(session, known)
+    apply_index(session, known)
     session.agent = agent or session.agent
     if source.size > window.content_bytes:
         start = _position(window, file)
@@ -265,7 +269,8 @@ def _title(name: str, agent: Agent | None, known: index.IndexEntry | None) -> st
     return f"{agent.name} · {rest}" if agent and agent.name != rest else rest
 
 
-def _apply_index(session: Session, known: index.IndexEntry | None) -> None:
+def apply_index(session: Session, known: index.IndexEntry | None) -> None:
+    """Take over the session's entry of ``sessions.json``, where there is one; nothing is saved."""
     if known is not None:
         session.key = storable(known.key, 300)
         session.index_entry = storable_json(known.entry)

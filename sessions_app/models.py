@@ -50,6 +50,7 @@ class Membership(models.Model):
 class Agent(models.Model):
     """An agent whose sessions are kept, with the configuration found beside them.
 
+    Its name says little, most are called "main"; ``sessions_app.agents`` knows which one files are of.
     ``windows`` are what its model's entry says besides the policy: ``contextWindow``,
     ``contextTokens``, ``maxTokens`` of the model and ``providerContextWindow``, in tokens. A tool is
     ``{"name", "description", "parameters"}``, a skill ``{"name", "description", "location"}``.
@@ -61,7 +62,10 @@ class Agent(models.Model):
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="agents")
-    name = models.CharField(max_length=200)
+    name = models.CharField(max_length=200, help_text="its id in the state folder")
+    home = models.CharField(
+        max_length=1000, blank=True, help_text="path of its state folder on this machine"
+    )
     config_text = models.TextField(blank=True, help_text="openclaw.json as it was read")
     is_live = models.BooleanField(default=False, help_text="fed through the API")
     provider = models.CharField(max_length=100, blank=True)
@@ -80,6 +84,15 @@ class Agent(models.Model):
         WorkspaceSnapshot, models.SET_NULL, null=True, related_name="+", help_text="as it is now"
     )
     created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("team", "home", "name"),
+                condition=~models.Q(home=""),
+                name="one_agent_per_place",
+            ),
+        )
 
     def __str__(self) -> str:
         return self.name

@@ -18,12 +18,14 @@ from django.views.decorators.http import require_POST, require_safe
 from sessions_app import access, uploads
 from sessions_app.batches import FileReport
 from sessions_app.entries import entries_page, entry_view, raw_text
+from sessions_app.folders import CONFIG_NAME, INDEX_NAME
 from sessions_app.listing import row_of
 from sessions_app.models import Job, Session
 from sessions_app.recount import UnknownEncoding, request_recount
 from sessions_app.tokens.exact import ENCODINGS
 
 PER_PAGE = 50
+SETTINGS_NAMES = (CONFIG_NAME, INDEX_NAME)
 SORTS = {
     "recent": "imported_at",
     "tokens": "peak_tokens",
@@ -80,9 +82,9 @@ def upload(request: HttpRequest) -> HttpResponse:
         return redirect("sessions")
     for report in outcome:
         _say(request, report)
-    sessions = [session for report in outcome for session in report.sessions]
+    sessions = {session for report in outcome for session in report.sessions}
     if len(sessions) == 1 and not any(report.error for report in outcome):
-        return redirect("session", sessions[0].uuid)
+        return redirect("session", sessions.pop().uuid)
     return redirect("sessions")
 
 
@@ -165,5 +167,9 @@ def _say(request: HttpRequest, report: FileReport) -> None:
         messages.error(request, f"{report.path} was not imported. {report.error}")
     elif report.status == "unchanged":
         messages.info(request, f"{report.path} was imported before and has not changed.")
+    elif report.path.endswith(SETTINGS_NAMES) and report.sessions:
+        reached = len(report.sessions)
+        words = f"{report.path} now holds for {reached} session{'' if reached == 1 else 's'}."
+        messages.success(request, words)
     else:
         messages.success(request, f"{report.path} was {report.status}.")

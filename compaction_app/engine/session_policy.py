@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compaction_app.engine.circumstances import Circumstances
+from compaction_app.engine.config.per_agent import agent_entry, with_agent_settings
 from compaction_app.engine.config_value import value_at
 from compaction_app.engine.policy import Policy, PolicyError, with_changes
 from compaction_app.engine.policy_config import policy_from_config
@@ -30,13 +31,16 @@ def session_policy(
     provider: str = "",
     model: str = "",
     rules: RuleSet = DEFAULT_RULE_SET,
+    agent: str = "",
 ) -> SessionPolicy:
     """From a configuration and an index entry; both may be empty.
 
     ``provider`` and ``model`` are the transcript's; the entry's and the configured ones stand in. A
-    window that no configuration gives is the one that the index says a run had.
+    window that no configuration gives is the one that the index says a run had. ``agent`` is the id of
+    the agent, whose own settings come before the defaults of all.
     """
-    configured = _configured_model(config)
+    config = with_agent_settings(config, agent, rules.per_agent)
+    configured = configured_model(config, agent)
     provider = provider or _text(entry.get("modelProvider")) or configured[0]
     model = model or _text(entry.get("model")) or configured[1]
     read = policy_from_config(config, provider, model)
@@ -63,11 +67,21 @@ def _version(text: object) -> tuple[int, ...]:
     return tuple(int(part) for part in parts) if all(p.isdecimal() for p in parts) else ()
 
 
-def _configured_model(config: Mapping[str, Any]) -> tuple[str, str]:
-    """Provider and model of ``agents.defaults.model``; the first listed model where it is not set."""
-    chosen = value_at(config, "agents", "defaults", "model")
-    named = chosen if isinstance(chosen, str) else value_at(chosen, "primary")
-    if isinstance(named, str) and "/" in named:
+def agent_of_key(key: str) -> str:
+    """The agent that a session's key names (``agent:<id>:...``), "" for other keys."""
+    parts = key.split(":")
+    return parts[1] if len(parts) >= 3 and parts[0] == "agent" else ""
+
+
+def configured_model(config: Mapping[str, Any], agent: str = "") -> tuple[str, str]:
+    """Provider and model of the agent, or of ``agents.defaults.model``.
+
+    The first listed model where neither is set.
+    """
+    named = _model_name(agent_entry(config, agent).get("model")) or _model_name(
+        value_at(config, "agents", "defaults", "model")
+    )
+    if "/" in named:
         provider, _, model = named.partition("/")
         return js.trim(provider), js.trim(model)
     providers = value_at(config, "models", "providers")
@@ -77,7 +91,11 @@ def _configured_model(config: Mapping[str, Any]) -> tuple[str, str]:
             identity = value_at(listed, "id")
             if isinstance(identity, str) and (not named or identity == named):
                 return provider, identity
-    return "", _text(named)
+    return "", named
+
+
+def _model_name(chosen: object) -> str:
+    return chosen if isinstance(chosen, str) else _text(value_at(chosen, "primary"))
 
 
 def _text(value: object) -> str:

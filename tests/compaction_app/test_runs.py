@@ -172,3 +172,9 @@ def test_a_summary_of_a_session_without_calls(bring: Bring) -> None:
     session = bring(Script().user(), entry={"contextTokens": 48_000})
     write_summary(session)
     assert session.summary["window"] == 48_000
+
+
+def test_the_agent_of_a_session_has_its_own_settings(bring: Bring) -> None:
+    own = "list: [{id: 'main', contextLimits: {toolResultMaxChars: 3000}}], defaults:"
+    situation = situation_of(bring(chat(3), CONFIG.replace("defaults:", own)))
+    assert situation.policy.tool_result_max_chars == 3_000

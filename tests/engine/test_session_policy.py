@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from compaction_app.engine.session_policy import rule_set_of, session_policy
+from compaction_app.engine.session_policy import agent_of_key, rule_set_of, session_policy
 
 LISTED: dict[str, Any] = {
     "models": {"providers": {"p": {"models": [{"id": "m", "contextWindow": 96_000}]}}}
@@ -56,3 +56,43 @@ def test_the_index_gives_the_window_only_where_the_file_does_not() -> None:
 )
 def test_the_version_that_wrote_the_file_chooses_the_rules(version: Any, rules: str) -> None:
     assert rule_set_of({"meta": {"lastTouchedVersion": version}}).id == rules
+
+
+AGENTS: dict[str, Any] = {
+    "agents": {
+        "defaults": {
+            "model": "acme/small",
+            "contextLimits": {"toolResultMaxChars": 5_000, "postCompactionMaxChars": 900},
+        },
+        "list": [
+            {"id": "main"},
+            {
+                "id": "Ops",
+                "model": {"primary": "acme/large"},
+                "contextTokens": 9_000,
+                "contextLimits": {"toolResultMaxChars": 7_000},
+            },
+        ],
+    }
+}
+
+
+def test_what_an_agent_sets_for_itself_comes_before_the_defaults_of_all() -> None:
+    own = session_policy(AGENTS, {}, agent="ops")
+    assert (own.around.model, own.policy.tool_result_max_chars) == ("large", 7_000)
+    assert own.policy.post_compaction_max_chars == 900
+    assert own.policy.context_tokens is None, "no rule of a run reads an agent's window"
+
+
+@pytest.mark.parametrize("agent", ["main", "nobody", ""])
+def test_an_agent_without_settings_has_the_defaults_of_all(agent: str) -> None:
+    found = session_policy(AGENTS, {}, agent=agent)
+    assert (found.around.model, found.policy.tool_result_max_chars) == ("small", 5_000)
+    assert found.around.config is AGENTS
+
+
+@pytest.mark.parametrize(
+    ("key", "agent"), [("agent:ops:main", "ops"), ("agent:ops", ""), ("cron:1:x", ""), ("", "")]
+)
+def test_the_key_of_a_session_names_its_agent(key: str, agent: str) -> None:
+    assert agent_of_key(key) == agent

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from django.db import DatabaseError
 
-from sessions_app import batches
+from sessions_app import agents, batches
 from sessions_app.batches import FileReport, import_files
 from sessions_app.imports import Source
 from sessions_app.models import Agent, Session
@@ -163,3 +164,142 @@ def test_progress_names_the_file(alice: Person) -> None:
         )
     )
     assert told == [("a.jsonl", len(data))]
+
+
+# Whose is it?
+
+
+def brought(person: Person, root: Path, named: dict[str, bytes]) -> list[FileReport]:
+    """Import files of this machine, from a folder."""
+    sources = [source_of(data, name) for name, data in named.items()]
+    return list(import_files(person.team, sources, root=root))
+
+
+def session_files(identity: str, config: bytes | None = None) -> dict[str, bytes]:
+    named = {FOLDER + f"{identity}.jsonl": short_session(identity).data()}
+    index = {"agent:main:main": {"sessionId": identity}}
+    named[FOLDER + "sessions.json"] = json.dumps(index).encode()
+    return named | ({"openclaw.json": config} if config is not None else {})
+
+
+def config_of(identity: str) -> str:
+    agent = Session.objects.get(windows__external_id=identity).agent
+    return agent.config_text if agent else "no agent"
+
+
+def test_two_state_folders_with_an_agent_main_share_nothing(alice: Person, tmp_path: Path) -> None:
+    brought(alice, tmp_path / "one", session_files("a", b"{meta: {}}"))
+    brought(alice, tmp_path / "two", session_files("b", b"{agents: {}}"))
+    assert (config_of("a"), config_of("b")) == ("{meta: {}}", "{agents: {}}")
+    assert Agent.objects.count() == 2
+
+
+def test_two_uploads_of_different_sessions_share_nothing(alice: Person) -> None:
+    imported(alice, session_files("a", b"{meta: {}}"))
+    imported(alice, session_files("b", b"{agents: {}}"))
+    assert (config_of("a"), config_of("b")) == ("{meta: {}}", "{agents: {}}")
+
+
+def test_uploads_with_the_very_same_configuration_are_of_one_agent(alice: Person) -> None:
+    imported(alice, session_files("a", b"{meta: {}}"))
+    imported(alice, session_files("b", b"{meta: {}}"))
+    assert Agent.objects.count() == 1
+
+
+def test_an_agent_stays_the_same_when_its_folder_gets_another_configuration(
+    alice: Person, tmp_path: Path
+) -> None:
+    brought(alice, tmp_path, session_files("a", b"{meta: {}}"))
+    brought(alice, tmp_path, session_files("b", b"{agents: {}}"))
+    assert config_of("a") == config_of("b") == "{agents: {}}"
+    assert Agent.objects.get().home == str(tmp_path.resolve())
+
+
+def test_a_folder_takes_over_the_agent_of_an_earlier_upload(alice: Person, tmp_path: Path) -> None:
+    imported(alice, session_files("a", b"{meta: {}}"))
+    brought(alice, tmp_path, session_files("a", b"{meta: {}}"))
+    assert Agent.objects.get().home == str(tmp_path.resolve())
+
+
+def test_a_folder_that_was_moved_is_the_same_agent_and_a_copy_is_another(
+    alice: Person, tmp_path: Path
+) -> None:
+    brought(alice, tmp_path / "gone", session_files("a", b"{meta: {}}"))
+    here = tmp_path / "here"
+    here.mkdir()
+    brought(alice, here, session_files("a", b"{meta: {}}"))
+    assert Agent.objects.get().home == str(here.resolve())
+    brought(alice, tmp_path / "copy", session_files("a", b"{agents: {}}"))
+    assert Agent.objects.count() == 2
+
+
+def test_a_configuration_alone_reaches_the_sessions_without_one(alice: Person) -> None:
+    imported(alice, {"x.jsonl": short_session("a").data()})
+    imported(alice, session_files("b", b"{meta: {}}"))
+    (report,) = imported(alice, {"openclaw.json": b"{agents: {}}"})
+    assert (report.status, len(report.sessions)) == ("imported", 1)
+    assert (config_of("a"), config_of("b")) == ("{agents: {}}", "{meta: {}}")
+
+
+def test_a_configuration_alone_replaces_that_of_the_only_agent(alice: Person) -> None:
+    imported(alice, session_files("a", b"{meta: {}}"))
+    (report,) = imported(alice, {"openclaw.json": b"{agents: {}}"})
+    assert (report.status, config_of("a")) == ("extended", "{agents: {}}")
+    (report,) = imported(alice, {"openclaw.json": b"{agents: {}}"})
+    assert (report.status, report.sessions) == ("unchanged", ())
+
+
+def test_a_configuration_alone_is_not_given_to_just_any_agent(alice: Person) -> None:
+    imported(alice, session_files("a", b"{meta: {}}"))
+    imported(alice, session_files("b", b"{agents: {}}"))
+    (report,) = imported(alice, {"openclaw.json": b"{models: {}}"})
+    assert (report.status, report.error) == ("refused", agents.SEVERAL_AGENTS)
+    assert (config_of("a"), config_of("b")) == ("{meta: {}}", "{agents: {}}")
+
+
+def test_a_configuration_without_any_session_says_what_it_needs(alice: Person) -> None:
+    (report,) = imported(alice, {"openclaw.json": b"{}"})
+    assert (report.status, report.error) == ("refused", agents.NO_SESSION_YET)
+    assert not Agent.objects.exists()
+
+
+def test_the_configuration_of_a_state_folder_reaches_all_its_agents(
+    alice: Person, tmp_path: Path
+) -> None:
+    helper = {"agents/helper/sessions/h.jsonl": short_session("h").data()}
+    brought(alice, tmp_path, session_files("a", b"{meta: {}}") | helper)
+    (report,) = brought(alice, tmp_path, {"openclaw.json": b"{agents: {}}"})
+    assert len(report.sessions) == 2
+    assert config_of("a") == config_of("h") == "{agents: {}}"
+
+
+def test_an_index_alone_reaches_the_sessions_that_it_names(alice: Person) -> None:
+    imported(alice, {"x.jsonl": short_session("a").data(), "y.jsonl": short_session("b").data()})
+    index = {
+        "agent:ops:chat": {"sessionId": "a", "totalTokens": 7},
+        "agent:ops:gone": {"sessionId": "elsewhere"},
+    }
+    (report,) = imported(alice, {"sessions.json": json.dumps(index).encode()})
+    session = Session.objects.get(windows__external_id="a")
+    assert (report.status, report.sessions) == ("imported", (session,))
+    assert session.index_entry == {"sessionId": "a", "totalTokens": 7}
+    assert session.agent is not None and session.agent.name == "ops"
+    assert Session.objects.get(windows__external_id="b").index_entry is None
+    (report,) = imported(alice, {"sessions.json": json.dumps(index).encode()})
+    assert (report.status, report.sessions) == ("unchanged", ())
+
+
+def test_an_index_that_names_no_stored_session_says_so(alice: Person) -> None:
+    index = {"agent:ops:chat": {"sessionId": "a"}}
+    (report,) = imported(alice, {"sessions.json": json.dumps(index).encode()})
+    assert report.status == "refused"
+    assert "names no session that is stored here" in report.error
+    assert not Agent.objects.exists()
+
+
+def test_settings_reach_nothing_of_another_team(alice: Person, bob: Person) -> None:
+    imported(bob, {"x.jsonl": short_session("a").data()})
+    index = {"agent:main:main": {"sessionId": "a"}}
+    reports = imported(alice, {"openclaw.json": b"{}", "sessions.json": json.dumps(index).encode()})
+    assert statuses(reports) == {"openclaw.json": "refused", "sessions.json": "refused"}
+    assert config_of("a") == "no agent"

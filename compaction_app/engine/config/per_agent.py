@@ -57,6 +57,23 @@ def agent_settings(config: object, agent_id: str, rules: PerAgentRules) -> dict[
     return {key: value for key, value in settings.items() if value is not None}
 
 
+def with_agent_settings(
+    config: Mapping[str, Json], agent_id: str, rules: PerAgentRules
+) -> Mapping[str, Json]:
+    """The configuration as the rules of a run read it: what the agent sets stands in the defaults.
+
+    Its own window does not: no rule of a run reads it. The configuration itself where the agent has
+    no settings.
+    """
+    shared = (*rules.replaced, *rules.merged)
+    own = {k: v for k, v in agent_settings(config, agent_id, rules).items() if k in shared}
+    if not agent_entry(config, agent_id).keys() & set(shared):
+        return config
+    agents = _object(config.get("agents"))
+    defaults = {**_object(agents.get("defaults")), **own}
+    return {**config, "agents": {**agents, "defaults": defaults}}
+
+
 def _first(own: Json, default: Json) -> Json:
     return default if own is None else own
 

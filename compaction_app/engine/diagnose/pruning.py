@@ -11,6 +11,7 @@ from compaction_app.engine.config_value import value_at
 from compaction_app.engine.diagnose.finding import Finding, whole
 from compaction_app.engine.diagnose.history import History
 from compaction_app.engine.diagnose.subject import Subject
+from compaction_app.engine.policy import BY_KEY
 from compaction_app.engine.policy_config import config_with_policy
 from compaction_app.engine.pruning.cache_ttl import prune_context
 from compaction_app.engine.pruning.cache_ttl_settings import (
@@ -18,6 +19,7 @@ from compaction_app.engine.pruning.cache_ttl_settings import (
     CacheTtlSettings,
     cache_ttl_settings,
     context_pruning,
+    ttl_fault,
 )
 from compaction_app.engine.pruning.eligibility import cache_ttl_eligible
 from sessions_app.tokens import javascript as js
@@ -36,6 +38,7 @@ def find(subject: Subject, history: History | None) -> Iterator[Finding]:
     """Findings about pruning; none where nobody asked for it."""
     if not subject.is_known:
         return
+    yield from _bad_ttl(subject)
     settings = _settings(subject)
     if settings is None:
         yield from _mode_missing(subject)
@@ -65,6 +68,20 @@ def _settings(subject: Subject) -> CacheTtlSettings | None:
     around = subject.around
     config = config_with_policy(subject.policy, around.provider, around.model, around.config)
     return cache_ttl_settings(context_pruning(config), around.rules.pruning.cache_ttl.durations)
+
+
+def _bad_ttl(subject: Subject) -> Iterator[Finding]:
+    """A ttl that the runtime cannot read: the file is taken, and the default holds in silence."""
+    default = BY_KEY[TTL].default
+    fault = ttl_fault(subject.policy.pruning_ttl, subject.around.rules.pruning.cache_ttl.durations)
+    if fault:
+        yield Finding(
+            "PRUNE_TTL_INVALID",
+            f"contextPruning.ttl {subject.policy.pruning_ttl!r} is no duration. The runtime says "
+            f"nothing about it and keeps to {default}.",
+            {"ttl": subject.policy.pruning_ttl, "usedTtl": default, "problem": fault},
+            {TTL: default},
+        )
 
 
 def _mode_missing(subject: Subject) -> Iterator[Finding]:
@@ -104,7 +121,7 @@ def _never_expires(
     removed = _would_have_gone(subject, history, settings)
     yield Finding(
         "PRUNE_TTL_NEVER_EXPIRES",
-        f"No two calls were {subject.policy.pruning_ttl} apart (at most {int(gaps.max()) / 1000:.0f} s), "
+        f"No two calls were {settings.ttl_ms / 1000:,.0f} s apart (at most {int(gaps.max()) / 1000:.0f} s), "
         f"so nothing was ever pruned; at a ttl of {ttl} {removed:,} characters would have gone from the "
         "last call.",
         {

@@ -142,12 +142,13 @@ def _kept_tail(subject: Subject) -> Iterator[Finding]:
     }
     if kept != keep:
         numbers["keptBilledTokens"] = kept
+    wanted = max(line.tokens // 4, LEAST_KEEP)
     yield Finding(
         "KEEP_GE_THRESHOLD",
         f"The recent messages that a compaction keeps ({keep:,} tokens) reach the {line.title} at "
         f"{line.tokens:,} by themselves: the kept tail triggers the next compaction.",
         numbers,
-        {KEEP: max(line.tokens // 4, LEAST_KEEP)},
+        {KEEP: wanted} if wanted < line.tokens else {},
     )
 
 

@@ -11,6 +11,7 @@ from compaction_app.engine.pruning.duration import BadDuration, DurationRules, p
 from sessions_app.tokens import javascript as js
 
 CACHE_TTL_MODE: Final = "cache-ttl"
+TTL_UNIT: Final = "m"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +75,21 @@ def cache_ttl_settings(raw: Any, durations: DurationRules) -> CacheTtlSettings |
     )
 
 
-def _ttl(value: Any, default: float, durations: DurationRules) -> float:
+def ttl_fault(value: Any, durations: DurationRules) -> str:
+    """Why the runtime does not take a ttl and leaves its default in force; "" for one that it takes."""
     if not isinstance(value, str):
-        return default
+        return "a text is expected"
     try:
-        return parse_duration_ms(value, durations, default_unit="m")
-    except BadDuration:
+        parse_duration_ms(value, durations, default_unit=TTL_UNIT)
+    except BadDuration as error:
+        return str(error)
+    return ""
+
+
+def _ttl(value: Any, default: float, durations: DurationRules) -> float:
+    if ttl_fault(value, durations):
         return default
+    return parse_duration_ms(value, durations, default_unit=TTL_UNIT)
 
 
 def _count(raw: Mapping[str, Any], key: str, default: int) -> int:

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         sources = _sources(paths)
         reports = [_missing(path) for path in paths if not path.exists()]
         if json:
-            reports += import_files(owner, sources)
+            reports += import_files(owner, sources, root=Path.cwd())
             self._print_json(reports)
         else:
             reports += self._with_progress(owner, sources)
@@ -65,7 +65,7 @@ class Command(BaseCommand):
                 read[name] = done
                 bar.update(task, completed=sum(read.values()))
 
-            for report in import_files(team, sources, advance):
+            for report in import_files(team, sources, advance, Path.cwd()):
                 advance(report.path, sizes.get(report.path, 0))
                 bar.update(task, description=report.path.rsplit("/", 1)[-1][:40])
                 reports.append(report)

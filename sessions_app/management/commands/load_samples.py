@@ -21,6 +21,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         team = Team.objects.order_by("pk").first() or Team.objects.create(name="Owner")
         sources = [Source.of_path(p, p.relative_to(SAMPLES).as_posix()) for p in walk(SAMPLES)]
-        for report in import_files(team, sources):
+        for report in import_files(team, sources, root=SAMPLES):
             for session in report.sessions:
                 self.stdout.write(f"{report.status} sample session {session.title}")

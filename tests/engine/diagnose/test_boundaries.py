@@ -76,6 +76,11 @@ def soft(tokens: int) -> Json:
             config(100_000, contextPruning={"ttl": "1m"}),
             config(100_000, contextPruning={"ttl": "1m", "mode": "off"}),
         ),
+        (
+            "PRUNE_TTL_INVALID",
+            config(100_000, contextPruning={"ttl": "5y", "mode": "off"}),
+            config(100_000, contextPruning={"ttl": "1h30m", "mode": "off"}),
+        ),
     ],
 )  # fmt: skip
 def test_a_configuration_alone(tmp_path: Path, code: str, inside: Json, outside: Json) -> None:

@@ -57,6 +57,13 @@ def test_the_same_file_again_says_that_it_has_not_changed(alice: Person) -> None
     assert "imported before and has not changed" in page
 
 
+def test_a_configuration_alone_leads_to_the_session_that_it_now_holds_for(alice: Person) -> None:
+    send(alice.client, ("notes.jsonl", short_session().data()))
+    place, page = send(alice.client, ("openclaw.json", b"{}"))
+    assert place == reverse("session", args=[Session.objects.get().uuid])
+    assert "openclaw.json now holds for 1 session." in page
+
+
 def test_several_files_lead_to_the_list(alice: Person) -> None:
     files = [(f"{n}.jsonl", short_session(n).data()) for n in ("one", "two")]
     assert send(alice.client, *files)[0] == reverse("sessions")
