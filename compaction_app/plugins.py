@@ -6,11 +6,14 @@ is set aside with the reason, and the built-in one takes its place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 from compaction_app.context_engines import EngineHost, Factory
+from compaction_app.engine.compaction.requests import NOT_REGISTERED, ModelCall, ProviderCall
 from compaction_app.engine.context_engine.registry import PLUGIN_PREFIX
 from compaction_app.summarisers.extractive import Extractive
 from compaction_app.summarisers.interface import Summariser
@@ -73,6 +76,23 @@ class Summarisers:
         if point is not None:
             self._load(point)
         return self._ready.get(name) or self._ready[DEFAULT_SUMMARISER]
+
+    def providers(self, reserve_tokens: float) -> Mapping[str, Callable[[ProviderCall], Any]]:
+        """All of them as what ``compaction.provider`` can name: asked once, for the whole history.
+
+        ``reserve_tokens`` bounds the answer as it does that of a model. One that turns out to fail
+        when it is loaded counts as not registered.
+        """
+
+        def ask(name: str, call: ProviderCall) -> Any:
+            summariser = self.get(name)
+            if name not in self.names:
+                return NOT_REGISTERED
+            return summariser.summarise(
+                ModelCall(call.messages, reserve_tokens, call.previous_summary, call.instructions)
+            )
+
+        return {name: partial(ask, name) for name in self.names}
 
     def _load(self, point: EntryPoint) -> None:
         try:

@@ -14,10 +14,16 @@ from typing import Any
 import pytest
 
 from compaction_app.context_engines import EngineHost, python_name
+from compaction_app.engine.compaction.drive import Means, drive
 from compaction_app.engine.compaction.requests import ModelCall
+from compaction_app.engine.compaction.run import run_compaction
+from compaction_app.engine.compaction.safeguard_settings import SafeguardSettings
 from compaction_app.engine.context_engine.contract import EngineFailure
+from compaction_app.engine.rule_sets import OPENCLAW_2026_5_28
 from compaction_app.plugins import Summarisers, quarantined, register_engines
 from compaction_app.summarisers.extractive import Extractive
+from tests.engine.compaction.driving import assistant, branch, user
+from tests.summarisers.conversations import order
 
 PAGE = Path(__file__).parents[2] / "docs" / "plugins.md"
 ENGINES, SUMMARISERS = "contextlab.context_engines", "contextlab.summarisers"
@@ -175,6 +181,34 @@ def test_a_given_summariser_is_found_by_its_name() -> None:
     assert found.get("mine").summarise(ModelCall((), 1)) == "S"
     assert isinstance(found.get("unknown"), Extractive)
     assert found.get().name == "extractive"
+
+
+TALK = branch([user("one " * 3000), assistant("two"), user("go on " * 2000), assistant("done")])
+
+
+@pytest.mark.parametrize(
+    ("provider", "outcome", "reason"),
+    [
+        ("acme", "answered", "provider_summary"),
+        ("extractive", "answered", "provider_summary"),
+        ("broken", "not_registered", "summarised"),
+        ("nobody", "not_registered", "summarised"),
+    ],
+)
+def test_an_installed_summariser_can_be_the_provider_of_compactions(
+    install: Install, provider: str, outcome: str, reason: str
+) -> None:
+    code = (
+        "class Made:\n name = 'acme'\n def summarise(self, call): return f'S{len(call.messages)}'"
+    )
+    points = {"acme": "acme_prov:Made", "broken": "acme_prov:Missing"}
+    install("acme", "acme_prov", code, {SUMMARISERS: points})
+    means = Means(lambda call: "by the model", providers=Summarisers().providers(16_384))
+    asked = order(safeguard=SafeguardSettings(provider=provider))
+    run = drive(run_compaction(TALK, asked, OPENCLAW_2026_5_28), means)
+    assert run.safeguard is not None and run.entry is not None
+    assert (run.safeguard.provider, run.decision.reason) == (outcome, reason)
+    assert run.entry["summary"].startswith("S2") == (provider == "acme")
 
 
 def test_methods_have_python_names() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from compaction_app.engine.compaction.compact import DefaultPart
 from compaction_app.engine.compaction.retry import Attempt
 from compaction_app.engine.compaction.run import CompactionOrder, CompactionRun, RunOutcome
 from compaction_app.engine.compaction.safeguard import SafeguardRun
@@ -113,6 +114,8 @@ def record_of(
     safeguard, entry = run.safeguard, run.entry or {}
     attempts = safeguard.attempts if safeguard else None
     summaries = tuple(_summaries(safeguard)) if safeguard else ()
+    if run.default is not None:
+        summaries = tuple(_of_default(part) for part in run.default.parts)
     return CompactionRecord(
         rule_set=run.decision.rule_set,
         mode=order.mode,
@@ -127,7 +130,7 @@ def record_of(
         tokens_before=run.tokens_before,
         tokens_after=run.tokens_after,
         provider=safeguard.provider if safeguard else None,
-        model_calls=_model_calls(summaries) + (run.default.calls if run.default else 0),
+        model_calls=_model_calls(summaries),
         summaries=summaries,
         quality=tuple(_quality(attempts.attempts)) if attempts else (),
         identifiers=attempts.identifiers if attempts else (),
@@ -177,6 +180,23 @@ def _of_fallback(
         run.oversized,
         tables,
         js.utf16_len(run.summary),
+    )
+
+
+def _of_default(part: DefaultPart) -> SummaryPass:
+    """Without the safeguard everything is one portion, and no failure is made up for."""
+    attempt = part.attempt
+    row = ChunkRow(0, part.messages, part.tokens, (attempt,))
+    return SummaryPass(
+        purpose="turn_prefix" if part.is_turn_prefix else "history",
+        attempt=1,
+        stages="one_part",
+        part="whole",
+        number=None,
+        level="full" if attempt.outcome == "answered" else "unavailable",
+        oversized=(),
+        passes=(ChunkTable((row,), attempt.error),),
+        chars=part.chars,
     )
 
 

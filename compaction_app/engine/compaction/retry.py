@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from compaction_app.engine.compaction.failures import Failure, FailureRules, failure_kind
+from compaction_app.engine.compaction.failures import (
+    Failure,
+    FailureKind,
+    FailureRules,
+    failure_kind,
+)
 from compaction_app.engine.compaction.requests import ModelAnswer, ModelCall, Steps, Wait
 
 MAX_ATTEMPTS = 3
@@ -36,16 +41,15 @@ def call_with_retries(
         answer: ModelAnswer = yield call
         if not isinstance(answer, Failure):
             return answer, (*attempts, Attempt(number, "answered"))
-        stop = _stops(answer, number, rules)
-        if stop is not None:
+        stop = last_outcome(answer, rules)
+        if stop != "gave_up" or number == MAX_ATTEMPTS:
             return answer, (*attempts, Attempt(number, stop, answer.message))
         base = min(MIN_DELAY_MS * 2 ** (number - 1), MAX_DELAY_MS)
         waited: int = yield Wait(base, JITTER, MIN_DELAY_MS, MAX_DELAY_MS)
         attempts.append(Attempt(number, "retried", answer.message, waited))
 
 
-def _stops(failure: Failure, number: int, rules: FailureRules) -> AttemptOutcome | None:
-    kind = failure_kind(failure, rules)
-    if kind != "error":
-        return "aborted" if kind == "abort" else "timed_out"
-    return "gave_up" if number == MAX_ATTEMPTS else None
+def last_outcome(failure: Failure, rules: FailureRules) -> AttemptOutcome:
+    """What an attempt that nothing follows is called."""
+    outcomes: dict[FailureKind, AttemptOutcome] = {"abort": "aborted", "timeout": "timed_out"}
+    return outcomes.get(failure_kind(failure, rules), "gave_up")

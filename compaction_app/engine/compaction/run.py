@@ -121,7 +121,10 @@ def run_compaction(
         run = yield from safeguard_compaction(task, order.safeguard, rules, order.now_ms)
         return _with_safeguard(path, order, prepared, preparation, run, rules)
     made = yield from default_compaction(
-        preparation, order.settings.reserve_tokens, order.instructions
+        preparation,
+        order.settings.reserve_tokens,
+        order.instructions,
+        rules.compaction,
     )
     if made.summary is None:
         reason = made.error or "failed"

@@ -6,6 +6,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from compaction_app.engine.compaction.drive import Means, drive
 from compaction_app.engine.compaction.failures import Failure
 from compaction_app.engine.compaction.record import CompactionRecord, record_of
@@ -130,4 +132,39 @@ def test_the_record_is_json_with_the_names_of_the_api() -> None:
     assert chunk["attempts"][0] == {
         "number": 1, "outcome": "answered", "error": None, "delayMs": None,
     }  # fmt: skip
-    assert record(extractive_summary, mode="default").as_json()["modelCalls"] == 1
+
+
+def test_the_record_of_the_default_mode_shows_every_attempt_as_well() -> None:
+    found = record(extractive_summary, mode="default")
+    (summary,) = found.summaries
+    (chunk,) = summary.passes[0].chunks
+    assert (summary.purpose, summary.level, found.model_calls) == ("history", "full", 1)
+    assert (chunk.start, chunk.end, chunk.attempts[0].outcome) == (0, 2, "answered")
+    assert chunk.tokens > 0 and summary.chars > 0
+
+
+@pytest.mark.parametrize(
+    ("failure", "outcome"),
+    [
+        (Failure("Error", "boom"), "gave_up"),
+        (Failure("AbortError", "stopped"), "aborted"),
+        (Failure("TimeoutError", "too slow"), "timed_out"),
+    ],
+)
+def test_a_failed_attempt_of_the_default_mode_says_why(failure: Failure, outcome: str) -> None:
+    found = record(lambda call: failure, mode="default")
+    (summary,) = found.summaries
+    (attempt,) = summary.passes[0].chunks[0].attempts
+    assert (attempt.outcome, attempt.error) == (outcome, failure.message)
+    assert (found.outcome, summary.level, summary.passes[0].failure) == (
+        "failed", "unavailable", failure.message,
+    )  # fmt: skip
+
+
+def test_both_attempts_for_a_split_turn_are_recorded() -> None:
+    talk = branch(
+        [user("one"), assistant("two"), user("go"), assistant(LONG), assistant("b" * 9_000)]
+    )
+    asked = order(mode="default")
+    run = drive(run_compaction(talk, asked, OPENCLAW_2026_5_28), Means(extractive_summary))
+    assert [s.purpose for s in record_of(talk, asked, run).summaries] == ["history", "turn_prefix"]
