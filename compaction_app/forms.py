@@ -88,7 +88,7 @@ def query_of(query: Query, situation: Situation, **changes: Any) -> str:
     if query.around.provider != situation.around.provider:
         values["provider"] = query.around.provider
     for key, value in query.policy.changes(situation.policy).items():
-        values[key] = _text(value)
+        values[key] = policy_text(value)
     for constant, number in changed_constants(query.around.constants):
         values[constant.key] = f"{number:g}"
     if query.span is not None:
@@ -109,12 +109,13 @@ def base_rules(around: Circumstances) -> str:
     return around.rules.id.removesuffix(ID_SUFFIX)
 
 
-def _text(value: Any) -> str:
+def policy_text(value: Any) -> str:
+    """A setting's value as an address or a form spells it; "" unsets it."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return ",".join(value) if isinstance(value, tuple) else str(value)
+    return ",".join(value) if isinstance(value, tuple | list) else str(value)
 
 
 def _leaf(values: Mapping[str, str], situation: Situation) -> int | None:

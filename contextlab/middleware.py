@@ -14,6 +14,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import resolve_url
 
+from contextlab.api_answers import API_NAMESPACE
+
 log = structlog.get_logger("contextlab.requests")
 
 
@@ -61,6 +63,18 @@ class RequestLog:
 
 class LoginFirst(LoginRequiredMiddleware):
     """Who is not logged in is sent to the login page; a part of a page sends the whole page there."""
+
+    def process_view(
+        self, request: HttpRequest, view_func: Any, view_args: Any, view_kwargs: Any
+    ) -> HttpResponseBase | None:
+        """The API asks for a token itself; its documentation tells nothing of anybody."""
+        match = request.resolver_match
+        if match is not None and match.namespace == API_NAMESPACE:
+            return None
+        answer: HttpResponseBase | None = super().process_view(
+            request, view_func, view_args, view_kwargs
+        )
+        return answer
 
     def handle_no_permission(self, request: HttpRequest, view_func: Any) -> HttpResponseRedirect:
         answer = super().handle_no_permission(request, view_func)

@@ -69,6 +69,15 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_MB * 2**20
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2**20
 FILE_UPLOAD_TEMP_DIR = DATA_DIR / "arriving"  # the system's folder may be small, or memory
 
+# The REST API
+API_CALLS_PER_MINUTE = env_int(
+    "API_CALLS_PER_MINUTE",
+    6_000,
+    minimum=1,
+    maximum=1_000_000,
+    help="Most API calls of one token in a minute.",
+)
+
 # Background work
 REDIS_URL = env_str(
     "REDIS_URL",
@@ -92,6 +101,14 @@ else:
     CELERY_BROKER_TRANSPORT_OPTIONS = broker.options(CELERY_BROKER_FOLDER)
     # Every worker would leave a control queue of files behind.
     CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+if REDIS_URL:
+    CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": REDIS_URL,
+            "KEY_PREFIX": "contextlab",
+        }
+    }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
@@ -139,12 +156,14 @@ INSTALLED_APPS = [
     "django.contrib.admin",
     "csp",
     "django_htmx",
+    "ninja",
     "sessions_app",
     "compaction_app",
     "contextlab",
 ]
 MIDDLEWARE = [
     "contextlab.middleware.RequestLog",
+    "contextlab.api_answers.ApiAnswers",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "contextlab.static_files.StaticFiles",

@@ -10,6 +10,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.utils.functional import lazy
 from django.views.generic import RedirectView
 
+from contextlab.api import api
 from contextlab.health import healthz, readyz
 from contextlab.login import PasswordLogin, login_link
 
@@ -24,6 +25,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("favicon.ico", icon),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
+    path("api/v1/", api.urls),
     path("admin/login/", one_login),
     path("admin/", admin.site.urls),
     path("", include("sessions_app.urls")),

@@ -7,6 +7,7 @@ secrets are registered here; there are none yet, so texts pass unchanged.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 Rule = Callable[[str], str]
 
@@ -28,3 +29,14 @@ def mask(text: str) -> str:
     for rule in _rules:
         text = rule(text)
     return text
+
+
+def mask_all(value: Any) -> Any:
+    """A JSON value with each of its texts masked; the names in objects are kept."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, list):
+        return [mask_all(item) for item in value]
+    if isinstance(value, dict):
+        return {name: mask_all(item) for name, item in value.items()}
+    return value

@@ -1,0 +1,137 @@
+"""What the API says about rules: lines, what-if, decisions, findings."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from ninja import Field
+
+from sessions_app.schemas import CamelSchema
+
+Number = int | float
+Value = str | int | float | bool | list[str] | None
+
+
+class StepOut(CamelSchema):
+    """One line of arithmetic."""
+
+    name: str = Field(examples=["line"])
+    formula: str = Field(examples=["contextWindow - reserveTokensFloor - softThresholdTokens"])
+    value: Any = Field(examples=[72_000])
+    unit: str = Field(description="tokens, chars, bytes, ms, ratio, count or empty.", examples=["tokens"])  # fmt: skip
+
+
+class LineOut(CamelSchema):
+    """Where a mechanism acts."""
+
+    name: str = Field(examples=["flush"])
+    title: str = Field(examples=["flush line"])
+    tokens: int = Field(description="0 or less: no line can be crossed.", examples=[72_000])
+    unit: str = Field(examples=["billed prompt tokens"])
+    active: bool
+    reason: str = Field(description="Stable code: why it is active, or why not.")
+    help: str = Field(description="The reason in words.")
+
+
+class EventOut(CamelSchema):
+    """Something that fires."""
+
+    kind: str = Field(examples=["preflight_compaction"])
+    call: int = Field(description="The model call before or with which it happens, from 1.")
+    turn: int
+    tokens_before: int | None
+    tokens_after: int | None
+    threshold: int | None
+    unit: str
+    reason: str
+
+
+class TotalsOut(CamelSchema):
+    """Sums over a session; null where nobody knows."""
+
+    calls: int
+    flushes: int
+    compactions: int
+    flushed_before: int = Field(description="Compactions with a memory flush before them in their cycle.")  # fmt: skip
+    blocked: int = Field(description="Turns that end in the overflow reply.")
+    tokens_sent: int = Field(description="Prompt tokens of all calls together.")
+    peak: int = Field(description="Largest prompt with its answer, tokens.")
+
+
+class WhatIfIn(CamelSchema):
+    """What to change; everything else stays as the session has it."""
+
+    policy: dict[str, Value] = Field(
+        {},
+        description="Settings by the name OpenClaw gives them; null unsets one.",
+        examples=[{"compaction.reserveTokensFloor": 10_000}],
+    )
+    rule_set: str | None = Field(None, examples=["openclaw-2026.5.28"])
+    path: str | None = Field(None, description="chat, agent, local or cli.", examples=["chat"])
+    provider: str | None = Field(None, max_length=100, examples=["anthropic"])
+    leaf: int | None = Field(None, ge=0, description="The entry that ends the branch; the newest if null.")  # fmt: skip
+
+
+class WhatIfOut(CamelSchema):
+    """The session as it would have gone."""
+
+    reading: Literal["what-if"]
+    rule_set: str
+    path: str
+    lines: list[LineOut]
+    prompt: list[int | None] = Field(description="Prompt tokens of each call; null for a call that was stripped.")  # fmt: skip
+    total: list[int | None] = Field(description="The same with the answer.")
+    events: list[EventOut]
+    recorded: TotalsOut = Field(description="What the recording shows.")
+    current: TotalsOut = Field(description="The what-if under the session's own settings.")
+    what_if: TotalsOut
+    stripped: dict[str, int] = Field(description="Entries that the recording's own policy caused and that were left out.")  # fmt: skip
+    caveat: str = Field(description="What a replay cannot know.")
+
+
+class FindingOut(CamelSchema):
+    """One thing that is wrong, with its fix."""
+
+    code: str = Field(examples=["FLUSH_UNREACHABLE"])
+    severity: Literal["grave", "warn", "info"]
+    line: int | None = Field(description="Line of the transcript, from 1.")
+    numbers: dict[str, Any]
+    consequence: str
+    fix: dict[str, Any] = Field(description="Settings to change; null unsets one.")
+
+
+class FindingsOut(CamelSchema):
+    findings: list[FindingOut]
+
+
+class ConfigIn(CamelSchema):
+    text: str = Field(max_length=2_000_000, description="openclaw.json as it is (JSON5).", examples=["{agents: {defaults: {compaction: {mode: 'safeguard'}}}}"])  # fmt: skip
+    rule_set: str | None = Field(None, examples=["openclaw-2026.5.28"])
+
+
+class DecisionOut(CamelSchema):
+    """One rule applied once, also when it did not fire."""
+
+    id: UUID
+    session: UUID
+    reading: str = Field(description="audit, what_if or live.")
+    turn: int
+    run: str
+    attempt: int
+    call: int
+    stage: str
+    kind: str = Field(description="The rule.", examples=["memory_flush"])
+    fired: bool
+    outcome: str = Field(examples=["skip"])
+    reason: str = Field(examples=["already_flushed"])
+    rule_set: str
+    inputs: dict[str, Any]
+    steps: list[StepOut]
+    created_at: datetime
+
+
+class DecisionPage(CamelSchema):
+    items: list[DecisionOut]
+    next: int | None = Field(description="Pass as `after` for the next page; null at the end.")

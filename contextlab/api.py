@@ -1,0 +1,102 @@
+"""The one API: who may call it, what its errors look like, and which parts it has."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+
+from compaction_app.api import router as compaction
+from contextlab.api_answers import API_NAMESPACE
+from contextlab.problems import problem, problem_answer
+from contextlab.rate_limit import count_call
+from sessions_app.api import router as sessions
+from sessions_app.api_access import (
+    Conflict,
+    InvalidField,
+    NeedsScope,
+    NoToken,
+    TooManyCalls,
+    count_calls_with,
+)
+
+log = logging.getLogger(__name__)
+
+api = NinjaAPI(
+    title="ContextLab",
+    version="1",
+    urls_namespace=API_NAMESPACE,
+    description=(
+        "What an agent's context window holds, what the rules decide about it, and what would have "
+        "happened under other settings. Log in with `Authorization: Bearer TOKEN`; tokens are made on "
+        "the page API tokens. Sizes are in tokens unless a field says otherwise. Errors are problem "
+        "details (RFC 9457). What another team owns is answered with 404."
+    ),
+)
+api.add_router("", sessions)
+api.add_router("", compaction)
+count_calls_with(lambda token: count_call(str(token.uuid), settings.API_CALLS_PER_MINUTE))
+
+
+@api.exception_handler(NoToken)
+def no_token(request: HttpRequest, error: NoToken) -> HttpResponse:
+    detail = "Send `Authorization: Bearer TOKEN` with a token that is valid."
+    return problem_answer(problem(401, detail))
+
+
+@api.exception_handler(NeedsScope)
+def needs_scope(request: HttpRequest, error: NeedsScope) -> HttpResponse:
+    return problem_answer(problem(403, str(error)))
+
+
+@api.exception_handler(TooManyCalls)
+def too_many_calls(request: HttpRequest, error: TooManyCalls) -> HttpResponse:
+    return problem_answer(problem(429, str(error)))
+
+
+@api.exception_handler(Http404)
+def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
+    return problem_answer(problem(404, str(error)))
+
+
+@api.exception_handler(Conflict)
+def conflict(request: HttpRequest, error: Conflict) -> HttpResponse:
+    return problem_answer(problem(409, str(error), **error.members))
+
+
+@api.exception_handler(InvalidField)
+def invalid_field(request: HttpRequest, error: InvalidField) -> HttpResponse:
+    errors = [{"field": field, "message": text} for field, text in error.problems.items()]
+    return problem_answer(problem(422, errors[0]["message"] if errors else "", errors))
+
+
+@api.exception_handler(ValidationError)
+def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    """Each refused field by its place in the request; the values are not repeated."""
+    errors = [{"field": _place(each["loc"]), "message": str(each["msg"])} for each in error.errors]
+    return problem_answer(problem(422, errors[0]["message"] if errors else "", errors))
+
+
+@api.exception_handler(HttpError)
+def http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+    return problem_answer(problem(error.status_code, str(error)))
+
+
+@api.exception_handler(Exception)
+def failed(request: HttpRequest, error: Exception) -> HttpResponse:
+    log.exception("the API failed", exc_info=error)
+    return problem_answer(problem(500))
+
+
+def _place(location: Any) -> str:
+    """`("body", "payload", "policy", "x")` as `policy.x`."""
+    parts = [str(part) for part in location]
+    if parts and parts[0] in ("body", "query", "path", "header"):
+        parts = parts[1:]
+    if len(parts) > 1 and parts[0] == "payload":
+        parts = parts[1:]
+    return ".".join(parts) or "body"

@@ -1,0 +1,147 @@
+"""The API about what happened: sessions, their growth and entries, jobs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from django.db.models import Q
+from django.http import HttpRequest
+from ninja import Query, Router
+
+from sessions_app.api_access import READ, WRITE, load, owned
+from sessions_app.entries import window_of
+from sessions_app.loaded import timeline_of
+from sessions_app.masking import mask_all
+from sessions_app.models import Entry, Job, Session
+from sessions_app.payload import record_of
+from sessions_app.schemas import (
+    CallsOut,
+    EntryOut,
+    EntryPage,
+    JobOut,
+    Problem,
+    SessionOut,
+    SessionPage,
+    TitleIn,
+)
+from sessions_app.transcripts.columns import UNKNOWN, Ints
+
+router = Router(tags=["sessions"], by_alias=True)
+PROBLEMS = dict.fromkeys((401, 403, 404, 422, 429), Problem)
+Limit = Annotated[int, Query(ge=1, le=200, description="Most items of one answer.")]
+Cursor = Annotated[int | None, Query(ge=0, le=2**62)]
+
+
+@router.get("/sessions", auth=READ, response={200: SessionPage, **PROBLEMS})
+def list_sessions(
+    request: HttpRequest,
+    q: Annotated[str, Query(max_length=200, description="Part of title, model or key.")] = "",
+    before: Cursor = None,
+    limit: Limit = 50,
+) -> dict[str, Any]:
+    """The sessions of the team, newest import first."""
+    found = owned(Session.objects.select_related("agent"), request).order_by("-pk")
+    if q := q.replace("\x00", "").strip():
+        found = found.filter(Q(title__icontains=q) | Q(model__icontains=q) | Q(key__icontains=q))
+    if before is not None:
+        found = found.filter(pk__lt=before)
+    rows = list(found[: limit + 1])
+    return {
+        "items": [session_out(session) for session in rows[:limit]],
+        "next": rows[limit - 1].pk if len(rows) > limit else None,
+    }
+
+
+@router.get("/sessions/{uuid:session_id}", auth=READ, response={200: SessionOut, **PROBLEMS})
+def read_session(request: HttpRequest, session_id: UUID) -> dict[str, Any]:
+    """One session with its counts."""
+    return session_out(load(Session.objects.select_related("agent"), request, session_id))
+
+
+@router.patch("/sessions/{uuid:session_id}", auth=WRITE, response={200: SessionOut, **PROBLEMS})
+def rename_session(request: HttpRequest, session_id: UUID, payload: TitleIn) -> dict[str, Any]:
+    """Give a session another title."""
+    session = load(Session.objects.select_related("agent"), request, session_id)
+    session.title = payload.title.replace("\x00", "")
+    session.save(update_fields=["title"])
+    return session_out(session)
+
+
+@router.get("/sessions/{uuid:session_id}/calls", auth=READ, response={200: CallsOut, **PROBLEMS})
+def read_calls(request: HttpRequest, session_id: UUID) -> dict[str, Any]:
+    """How the session grew: what each model call was billed, and what is estimated."""
+    grown = timeline_of(window_of(load(Session.objects.all(), request, session_id)), None)
+    return {
+        "billed_prompt": known(grown.billed_prompt),
+        "billed_total": known(grown.billed_total),
+        "estimated": grown.estimated.tolist(),
+        "exact": known(grown.exact),
+        "turn": grown.turn.tolist(),
+    }
+
+
+@router.get("/sessions/{uuid:session_id}/entries", auth=READ, response={200: EntryPage, **PROBLEMS})
+def list_entries(
+    request: HttpRequest, session_id: UUID, after: Cursor = None, limit: Limit = 50
+) -> dict[str, Any]:
+    """The entries as they were read, in the order of the file."""
+    window = window_of(load(Session.objects.all(), request, session_id))
+    start = -1 if after is None else after
+    rows = list(Entry.objects.filter(window=window, seq__gt=start).order_by("seq")[: limit + 1])
+    return {
+        "items": [entry_out(row) for row in rows[:limit]],
+        "next": rows[limit - 1].seq if len(rows) > limit else None,
+    }
+
+
+@router.get("/jobs/{uuid:job_id}", auth=READ, response={200: JobOut, **PROBLEMS}, tags=["jobs"])
+def read_job(request: HttpRequest, job_id: UUID) -> dict[str, Any]:
+    """How far a job is."""
+    job = load(Job.objects.select_related("session"), request, job_id)
+    return {
+        "id": job.uuid,
+        "session": job.session.uuid if job.session else None,
+        **{
+            name: getattr(job, name)
+            for name in JobOut.model_fields
+            if name not in ("id", "session")
+        },
+    }
+
+
+def session_out(session: Session) -> dict[str, Any]:
+    facts = session.facts
+    return {
+        "id": session.uuid,
+        "agent": session.agent.name if session.agent else None,
+        "entries": session.entry_count,
+        "window": session.summary.get("window"),
+        **{name: facts.get(name) for name in ("calls", "turns", "flushes", "compactions")},
+        **{
+            name: getattr(session, name)
+            for name in (
+                "title",
+                "source",
+                "provider",
+                "model",
+                "peak_tokens",
+                "last_at",
+                "imported_at",
+            )
+        },
+    }
+
+
+def entry_out(row: Entry) -> dict[str, Any]:
+    names = [name for name in EntryOut.model_fields if name not in ("id", "entry")]
+    return {
+        "id": row.entry_id,
+        "entry": mask_all(record_of(row.payload)),
+        **{n: getattr(row, n) for n in names},
+    }
+
+
+def known(values: Ints) -> list[int | None]:
+    """Numbers with null where nothing is known."""
+    return [None if value == UNKNOWN else value for value in values.tolist()]

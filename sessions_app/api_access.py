@@ -1,0 +1,107 @@
+"""Who may call the API: a token, its scope, its rate. Its errors become problems on the upper floor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest
+from ninja.security import HttpBearer
+
+from sessions_app import api_tokens
+from sessions_app.models import ApiToken
+
+Owned = TypeVar("Owned", bound=Model)
+
+
+class NoToken(Exception):
+    """No token, or one that opens nothing."""
+
+
+class NeedsScope(Exception):
+    """The token may not do this."""
+
+
+class TooManyCalls(Exception):
+    """The token has used up its minute."""
+
+
+class Conflict(Exception):
+    """The state is not the one that the caller believed; ``members`` tell which it is."""
+
+    def __init__(self, text: str, **members: Any) -> None:
+        super().__init__(text)
+        self.members = members
+
+
+class InvalidField(Exception):
+    """Values that cannot be used: by field, what is wrong and what to do."""
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        super().__init__("; ".join(problems.values()))
+        self.problems = problems
+
+
+_count_call: Callable[[ApiToken], Any] | None = None
+
+
+def count_calls_with(count: Callable[[ApiToken], Any]) -> None:
+    """The upper floor says how calls are counted; ``count`` returns the token's rate."""
+    global _count_call
+    _count_call = count
+
+
+class Bearer(HttpBearer):
+    """A token with at least this scope. After it ``request.auth`` is the token's row."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__()
+        self.scope = scope
+
+    def __call__(self, request: HttpRequest) -> ApiToken:
+        token: ApiToken | None = super().__call__(request)
+        if token is None:
+            raise NoToken
+        if _count_call is not None:
+            rate = _count_call(token)
+            request.rate = rate  # type: ignore[attr-defined]
+            if rate.exceeded:
+                raise TooManyCalls(
+                    f"{rate.limit} calls a minute are allowed; go on in {rate.reset} s."
+                )
+        if not api_tokens.may(token, self.scope):
+            raise NeedsScope(
+                f"This needs a token with scope {self.scope}; this one has {token.scope}."
+            )
+        return token
+
+    def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
+        return api_tokens.verify(token)
+
+
+READ, WRITE, ADMIN = Bearer("read"), Bearer("write"), Bearer("admin")
+
+
+def token_of(request: HttpRequest) -> ApiToken:
+    """The token that a call came with."""
+    token: ApiToken = request.auth  # type: ignore[attr-defined]
+    return token
+
+
+def owned(things: QuerySet[Owned], request: HttpRequest) -> QuerySet[Owned]:
+    """Those of ``things`` (a model with a ``team``) that belong to the token's team."""
+    return things.filter(team=token_of(request).team)
+
+
+def load(things: QuerySet[Owned], request: HttpRequest, uuid: UUID) -> Owned:
+    """One of them.
+
+    Raises:
+        Http404: when it is not there or another team's; the answer does not tell which.
+    """
+    found = owned(things, request).filter(uuid=uuid).first()
+    if found is None:
+        raise Http404(f"No such {things.model._meta.verbose_name}.")
+    return found
