@@ -9,7 +9,7 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import Http404
 
-from sessions_app.importers.openclaw import migrate
+from sessions_app.importers.links import migrate
 from sessions_app.loaded import columns_of
 from sessions_app.masking import mask
 from sessions_app.models import Entry, ImportProblem, Session, Window

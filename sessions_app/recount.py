@@ -8,7 +8,7 @@ from django.db import transaction
 
 from sessions_app import jobs
 from sessions_app.facts import write_facts
-from sessions_app.importers.openclaw import migrate
+from sessions_app.importers.links import migrate
 from sessions_app.models import Entry, Job, Session
 from sessions_app.payload import record_of
 from sessions_app.tokens.exact import ENCODINGS

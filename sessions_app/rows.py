@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
-from sessions_app.importers.answers import call_ids, name_of
+from sessions_app.importers.answers import call_ids
+from sessions_app.importers.links import Links, migrate, name_of
 from sessions_app.importers.marks import message_of, turn_mark
-from sessions_app.importers.openclaw import ReaderState, migrate
+from sessions_app.importers.openclaw import ReaderState
 from sessions_app.models import Entry as EntryRow
 from sessions_app.models import Window
 from sessions_app.payload import pack, record_of
@@ -121,7 +122,8 @@ def branch_records(window: Window, leaf: int | None = None) -> Iterator[JsonObje
 def reader_state(window: Window) -> ReaderState:
     """What the reader must know to go on behind the entries that are stored."""
     header = Header(window.external_id, window.version, None) if window.header else None
-    state = ReaderState(header=header)
+    links = Links(header)
+    state = ReaderState(links)
     rows = EntryRow.objects.filter(window=window).order_by("seq")
     names = (
         "seq", "entry_id", "parent_seq", "type", "role", "mark", "digest", "call_ids", "line",
@@ -130,9 +132,8 @@ def reader_state(window: Window) -> ReaderState:
     for seq, identity, parent, kind, role, mark, digest, calls, line, stop in rows.values_list(
         *names
     ):
-        state.parents.append(parent)
-        state.seq_of_id[identity] = seq
-        state.seq_of_index.append(seq)
+        links.parents.append(parent)
+        links.seq_of_id[identity] = seq
         if mark == "copy":
             state.copies.add(seq)
         elif digest:
@@ -149,7 +150,6 @@ def reader_state(window: Window) -> ReaderState:
         elif role == "toolResult":
             for call in named:
                 state.open_calls.pop(call, None)
-    state.next_seq = len(state.parents)
     last_user = rows.filter(seq=state.last_user_seq).values_list("payload", flat=True).first()
     if last_user is not None:
         state.turn_mark = turn_mark(message_of(record_of(last_user)))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from sessions_app import events
+from sessions_app.importers.links import Links
 from sessions_app.importers.openclaw import Reader, ReaderState
 from sessions_app.importers.records import Record
 from sessions_app.models import Entry as EntryRow
@@ -169,15 +170,14 @@ class Writer:
             return reader_state(window)  # a branch may hold copies of anything
         kept = (record.get("firstKeptEntryId") for record in placed)
         missing = {name for name in kept if isinstance(name, str)} - own - {self.head}
-        state = ReaderState(header=Header(window.external_id, window.version, None))
-        state.first_seq = state.next_seq = window.entry_count
-        state.turn_mark = cast(Mark, window.turn_mark)
+        header = Header(window.external_id, window.version, None)
+        links = Links(header, first_seq=window.entry_count)
         if self.head is not None:
-            state.seq_of_id[self.head] = window.entry_count - 1
+            links.seq_of_id[self.head] = window.entry_count - 1
         if missing:
             rows = EntryRow.objects.filter(window=window, entry_id__in=missing).order_by("seq")
-            state.seq_of_id |= dict(rows.values_list("entry_id", "seq"))
-        return state
+            links.seq_of_id |= dict(rows.values_list("entry_id", "seq"))
+        return ReaderState(links, turn_mark=cast(Mark, window.turn_mark))
 
     def _moved(
         self, stored: Sequence[tuple[Entry, Measures]], items: Sequence[Record], state: ReaderState

@@ -10,7 +10,9 @@ from itertools import chain, islice
 
 from sessions_app.importers import openclaw
 from sessions_app.importers.answers import unanswered
-from sessions_app.importers.records import BEGINNING, Position, Record, lines, parse
+from sessions_app.importers.blocks import BEGINNING, Block, Position, blocks
+from sessions_app.importers.loading import load_block
+from sessions_app.importers.records import Record, parse
 from sessions_app.transcripts.transcript import Entry, Header, Problem, Transcript
 
 __all__ = ["NotATranscript", "Position", "detect", "entries_of", "read_transcript"]
@@ -42,7 +44,8 @@ def entries_of(
     *,
     at_rest: bool = False,
 ) -> Iterator[tuple[Position, Header | Entry | Problem]]:
-    """Everything a file holds, each with the position up to which the file has been read.
+    """Everything a file holds, each with a position up to which the file is settled once the next
+    position comes.
 
     ``state`` and ``start`` continue an earlier read of the same file. A torn last line is a problem
     and not counted as read, so that it is read again once it is complete. ``at_rest`` says that the
@@ -51,21 +54,32 @@ def entries_of(
     Raises:
         NotATranscript: for a file of no known format, unless an earlier read is continued.
     """
-    stream = lines(chunks, start)
+    found = blocks(chunks, start)
     if state is None:
-        head = list(islice(stream, openclaw.FIRST_LINES))
-        detect(item for line in head for item in parse(line).items)
-        stream = chain(head, stream)
+        head = _head(found)
+        first = islice((line for block in head for line in block.each()), openclaw.FIRST_LINES)
+        detect(item for line in first for item in parse(line).items)
+        found = chain(head, found)
     reader = openclaw.Reader(state)
     end, is_torn = start, False
-    for line in stream:
-        parsed = parse(line)
-        end = parsed.end
-        for item in reader.read(parsed.items):
-            is_torn |= isinstance(item, Problem) and item.kind == "FILE_TRUNCATED_TAIL"
-            yield end, item
+    for block in found:
+        for end, items in load_block(block, reader.state.links):
+            for item in reader.tell(items):
+                is_torn |= isinstance(item, Problem) and item.kind == "FILE_TRUNCATED_TAIL"
+                yield end, item
     if at_rest and not is_torn:
         yield from ((end, problem) for problem in unanswered(reader.state))
+
+
+def _head(found: Iterator[Block]) -> list[Block]:
+    """The blocks with the lines that must show what a file is."""
+    head: list[Block] = []
+    while sum(len(block.lines) for block in head) < openclaw.FIRST_LINES:
+        block = next(found, None)
+        if block is None:
+            break
+        head.append(block)
+    return head
 
 
 def read_transcript(chunks: Iterable[bytes], *, at_rest: bool = False) -> Transcript:

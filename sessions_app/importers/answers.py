@@ -5,17 +5,14 @@ The reader asks for every entry; what is missing or doubled becomes a problem.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from sessions_app.importers.links import name_of
 from sessions_app.transcripts.transcript import Entry, JsonObject, Problem
 
 if TYPE_CHECKING:
     from sessions_app.importers.openclaw import ReaderState
-
-LONGEST_ID = 128
-"""Longer ids are known by their digest."""
 
 BOOTSTRAP_MARK = "openclaw:bootstrap-context:full"
 """The custom entry that says the workspace files were given in full, once until a compaction."""
@@ -65,13 +62,6 @@ def second_bootstrap(state: ReaderState, entry: Entry) -> Iterator[Problem]:
             message = "The workspace files were given in full a second time. Both were kept."
             yield Problem(entry.line, "FILE_DUPLICATE_BOOTSTRAP", message)
         state.is_bootstrapped = True
-
-
-def name_of(identity: str) -> str:
-    """The id as it is kept: itself, or its digest where it is too long or odd for a column."""
-    if 0 < len(identity) <= LONGEST_ID and identity.isprintable():
-        return identity
-    return hashlib.blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def call_ids(message: JsonObject) -> Iterator[str]:

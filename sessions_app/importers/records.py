@@ -1,19 +1,19 @@
 """Lines of a file to JSON records: torn, joined and unreadable lines become problems, never errors.
 
-The reader takes chunks of bytes and holds one line at a time, so memory stays flat whatever the size
-of the file. Every line ends up in a record or, byte for byte, in a problem. Each line tells up to
-where the file is settled, so that a grown file can be read on from there. What is made for every line
-is a named tuple, the record that is made fastest.
+Every line ends up in a record or, byte for byte, in a problem. Each line tells up to where the file is
+settled, so that a grown file can be read on from there. A block of sound lines is read in one go; as
+soon as one of its lines is not, the block is read line by line.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import orjson
 
+from sessions_app.importers.blocks import Block, Line, Position
 from sessions_app.tokens import javascript as js
 from sessions_app.transcripts.json_lines import whole_number
 from sessions_app.transcripts.transcript import Problem
@@ -37,41 +37,6 @@ def _no_constant(name: str) -> None:
 
 
 _decoder = json.JSONDecoder(parse_constant=_no_constant, parse_int=whole_number)
-
-
-class Position(NamedTuple):
-    """A place between two records: ``offset`` in bytes, and the line (from 1) it lies on.
-
-    ``begun`` is set where records of that line lie before it, which only the end of a file that was
-    still being written brings about.
-    """
-
-    offset: int = 0
-    line: int = 1
-    begun: bool = False
-
-    @property
-    def lines(self) -> int:
-        """How many lines were read, the begun one among them."""
-        return self.line - 1 + self.begun
-
-
-BEGINNING = Position()
-
-
-class Line(NamedTuple):
-    """One line, or what is left of one, without its line end. ``start`` is where it begins."""
-
-    start: Position
-    data: bytes
-    terminated: bool
-
-    @property
-    def end(self) -> Position:
-        offset = self.start.offset + len(self.data) + self.terminated
-        if self.terminated:
-            return Position(offset, self.start.line + 1)
-        return Position(offset, self.start.line, begun=True)
 
 
 class Record(NamedTuple):
@@ -99,22 +64,20 @@ def giant_file(size: int) -> Problem | None:
     return Problem(0, "FILE_GIANT", f"The file holds {size / 2**20:,.0f} MB.")
 
 
-def lines(chunks: Iterable[bytes], start: Position = BEGINNING) -> Iterator[Line]:
-    """Split chunks at LF; the last line may lack its line end. ``start`` is where they begin."""
-    held: list[bytes] = []
-    for chunk in chunks:
-        at = 0
-        while (end := chunk.find(b"\n", at)) >= 0:
-            held.append(chunk[at:end])
-            line = Line(start, b"".join(held), terminated=True)
-            held.clear()
-            yield line
-            start = line.end
-            at = end + 1
-        if at < len(chunk):
-            held.append(chunk[at:])
-    if held:
-        yield Line(start, b"".join(held), terminated=False)
+def parse_block(block: Block) -> tuple[list[dict[str, Any]], list[bytes]] | None:
+    """The records of a block and their bytes; none unless every line is one JSON object and no more
+    can be said of it. The first line of a file and an unfinished last one are never read this way.
+    """
+    if not block.terminated or block.start.begun or block.start.offset == 0:
+        return None
+    raws = [line.strip(_BLANK) for line in block.lines]
+    try:
+        values = list(map(orjson.loads, raws))
+    except orjson.JSONDecodeError:
+        return None
+    if set(map(type, values)) != {dict} or max(map(len, raws)) >= GIANT_LINE_CHARS:
+        return None
+    return values, raws
 
 
 def parse(line: Line) -> Parsed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sessions_app.importers import Position, entries_of, openclaw, read_transcript
-from sessions_app.importers.records import BEGINNING
+from sessions_app.importers.blocks import BEGINNING
 from sessions_app.transcripts.transcript import Entry, Header, Problem, Transcript
 from tests.builders import line
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions_app.importers import NotATranscript, openclaw, read_transcript
-from sessions_app.importers.records import BEGINNING
+from sessions_app.importers.blocks import BEGINNING
 from tests.builders import Chain, header, jsonl, short_session
 from tests.importers.reading import Live
 

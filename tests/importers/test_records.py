@@ -8,15 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.importers.records import (
-    BEGINNING,
-    GIANT_LINE_CHARS,
-    Parsed,
-    Position,
-    Record,
-    lines,
-    parse,
-)
+from sessions_app.importers.blocks import BEGINNING, Position, lines
+from sessions_app.importers.records import GIANT_LINE_CHARS, Parsed, Record, parse
 from sessions_app.transcripts.transcript import Problem
 
 ENTRY = b'{"type":"custom","id":"a","parentId":null,"timestamp":"2026-01-01T00:00:00Z"}'

@@ -1,0 +1,56 @@
+"""A file to linked entries, as fast as the JSON parser lets it: the tree, and nothing that is not asked.
+
+Entries come in stretches, so that memory stays flat. What an entry means (marks, copies, open calls), when
+it was and what it weighs is found out by those who ask for it, in the same pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from sessions_app.importers.blocks import BEGINNING, Block, Position, blocks
+from sessions_app.importers.links import Linked, Links
+from sessions_app.importers.records import parse, parse_block
+from sessions_app.transcripts.transcript import Header, Problem
+
+FEW_LINES = 32
+"""A block with trouble in it is halved until it is as short as this; then its lines are read singly."""
+
+
+class Stretch(NamedTuple):
+    """What lies between the last stretch and ``end``, up to which the file is settled."""
+
+    end: Position
+    items: Sequence[Header | Linked | Problem]
+
+
+def load(chunks: Iterable[bytes], links: Links, start: Position = BEGINNING) -> Iterator[Stretch]:
+    """Everything a file holds; ``links`` and ``start`` continue an earlier read of it.
+
+    A torn last line is a problem and not counted as read, so that it is read again once it is complete.
+    """
+    for block in blocks(chunks, start):
+        yield from load_block(block, links)
+
+
+def load_block(block: Block, links: Links) -> Iterator[Stretch]:
+    """The same for one block. A stretch of one line is what is left when there is more to say."""
+    if block.start.offset == 0 and len(block.lines) > 1:
+        first, block = block.split(1)
+        yield from load_block(first, links)
+    read = parse_block(block)
+    linked = read and links.link_all(block.start.line, *read)
+    if linked:
+        yield Stretch(block.end, linked)
+        return
+    if len(block.lines) > FEW_LINES:
+        for part in block.split(len(block.lines) // 2):
+            yield from load_block(part, links)
+        return
+    for line in block.each():
+        parsed = parse(line)
+        items: list[Header | Linked | Problem] = []
+        for item in parsed.items:
+            items += (item,) if isinstance(item, Problem) else links.link(item)
+        yield Stretch(parsed.end, items)
