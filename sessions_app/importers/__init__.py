@@ -44,8 +44,7 @@ def entries_of(
     *,
     at_rest: bool = False,
 ) -> Iterator[tuple[Position, Header | Entry | Problem]]:
-    """Everything a file holds, each with a position up to which the file is settled once the next
-    position comes.
+    """Everything a file holds, each with the position up to which the file has been read.
 
     ``state`` and ``start`` continue an earlier read of the same file. A torn last line is a problem
     and not counted as read, so that it is read again once it is complete. ``at_rest`` says that the
@@ -63,10 +62,11 @@ def entries_of(
     reader = openclaw.Reader(state)
     end, is_torn = start, False
     for block in found:
-        for end, items in load_block(block, reader.state.links):
-            for item in reader.tell(items):
-                is_torn |= isinstance(item, Problem) and item.kind == "FILE_TRUNCATED_TAIL"
-                yield end, item
+        for stretch in load_block(block, reader.state.links):
+            for end, found_item in stretch.placed():
+                for item in reader.tell(found_item):
+                    is_torn |= isinstance(item, Problem) and item.kind == "FILE_TRUNCATED_TAIL"
+                    yield end, item
     if at_rest and not is_torn:
         yield from ((end, problem) for problem in unanswered(reader.state))
 

@@ -7,6 +7,7 @@ it was and what it weighs is found out by those who ask for it, in the same pass
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 from sessions_app.importers.blocks import BEGINNING, Block, Position, blocks
@@ -19,10 +20,20 @@ FEW_LINES = 32
 
 
 class Stretch(NamedTuple):
-    """What lies between the last stretch and ``end``, up to which the file is settled."""
+    """What lies between the last stretch and ``end``, up to which the file is settled.
+
+    A ``block`` is told where every item comes from a line of its own.
+    """
 
     end: Position
     items: Sequence[Header | Linked | Problem]
+    block: Block | None = None
+
+    def placed(self) -> Iterator[tuple[Position, Header | Linked | Problem]]:
+        """Each item with the position up to which the file is settled once it is taken."""
+        if self.block is None:
+            return zip(repeat(self.end), self.items)
+        return zip((line.end for line in self.block.each()), self.items, strict=True)
 
 
 def load(chunks: Iterable[bytes], links: Links, start: Position = BEGINNING) -> Iterator[Stretch]:
@@ -42,7 +53,7 @@ def load_block(block: Block, links: Links) -> Iterator[Stretch]:
     read = parse_block(block)
     linked = read and links.link_all(block.start.line, *read)
     if linked:
-        yield Stretch(block.end, linked)
+        yield Stretch(block.end, linked, block)
         return
     if len(block.lines) > FEW_LINES:
         for part in block.split(len(block.lines) // 2):

@@ -70,21 +70,19 @@ class Reader:
 
     def read(self, records: Iterable[Record | Problem]) -> Iterator[Header | Entry | Problem]:
         """Entries and problems in file order; the header first where there is one."""
-        for item in records:
-            if isinstance(item, Problem):
-                yield item
+        for record in records:
+            if isinstance(record, Problem):
+                yield record
             else:
-                yield from self.tell(self.state.links.link(item))
+                for item in self.state.links.link(record):
+                    yield from self.tell(item)
 
-    def tell(
-        self, items: Iterable[Header | Linked | Problem]
-    ) -> Iterator[Header | Entry | Problem]:
-        """What the linked records are: entries with their marks, and what they lack or repeat."""
-        for item in items:
-            if isinstance(item, Linked):
-                yield from self._entry(item)
-            else:
-                yield item
+    def tell(self, item: Header | Linked | Problem) -> Iterator[Header | Entry | Problem]:
+        """What a linked record is: an entry with its mark, and what it lacks or repeats."""
+        if isinstance(item, Linked):
+            yield from self._entry(item)
+        else:
+            yield item
 
     def _entry(self, item: Linked) -> Iterator[Entry | Problem]:
         record = item.record
