@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from sessions_app import views
+from sessions_app import account_views, views
 
 urlpatterns = [
     path("", views.session_list, name="sessions"),
@@ -14,4 +14,11 @@ urlpatterns = [
     path("sessions/<uuid:uuid>/encoding/", views.encoding, name="encoding"),
     path("sessions/<uuid:uuid>/entries/<int:seq>/", views.entry, name="entry"),
     path("sessions/<uuid:uuid>/entries/<int:seq>/raw/", views.entry_raw, name="entry-raw"),
+    path("tokens/", account_views.tokens, name="tokens"),
+    path("tokens/<uuid:uuid>/revoke/", account_views.revoke_token, name="revoke-token"),
+    path("team/", account_views.team, name="own-team"),
+    path("team/<uuid:uuid>/", account_views.team, name="team"),
+    path("team/members/<int:pk>/", account_views.member, name="member"),
+    path("team/invitations/<uuid:uuid>/withdraw/", account_views.withdraw, name="withdraw"),
+    path("join/<str:secret>/", account_views.join, name="join"),
 ]

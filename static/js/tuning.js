@@ -56,26 +56,3 @@ document.addEventListener("htmx:responseError", (event) =>
   say(`The server answered with an error (${event.detail.xhr.status}). The chart shows the last state.`),
 );
 document.addEventListener("htmx:afterOnLoad", () => say(""));
-
-// Copying needs scripts, so its buttons appear with them.
-const reveal = () => {
-  document.querySelectorAll("[data-copy][hidden]").forEach((button) => (button.hidden = false));
-};
-reveal();
-document.addEventListener("htmx:afterSettle", reveal);
-
-document.addEventListener("click", async (event) => {
-  const button = event.target.closest?.("[data-copy]");
-  if (!button) return;
-  const text =
-    button.dataset.copy === "config" ? document.getElementById("config-text").textContent : location.href;
-  const label = button.textContent;
-  try {
-    await navigator.clipboard.writeText(text);
-    button.textContent = "Copied";
-  } catch {
-    button.closest(".actions").querySelector("details").open = true;
-    button.textContent = "Select and copy below";
-  }
-  setTimeout(() => (button.textContent = label), 1600);
-});

@@ -123,14 +123,14 @@ def test_every_answer_says_where_the_rate_stands_and_the_limit_holds(
 
 
 def test_a_minute_counts_for_itself() -> None:
-    assert [count_call("a minute", 2, now).used for now in (0, 59.9, 60, 119, 119)] == [
+    assert [count_call("a-minute", 2, now).used for now in (0, 59.9, 60, 119, 119)] == [
         1,
         2,
         1,
         2,
         3,
     ]
-    rate = count_call("a minute", 2, 119)
+    rate = count_call("a-minute", 2, 119)
     assert (rate.exceeded, rate.remaining, rate.reset) == (True, 0, 1)
 
 
