@@ -77,6 +77,12 @@ def context_of_path(path: Sequence[Json]) -> SessionContext:
     return SessionContext(tuple(_messages(path, compaction_at)), thinking, model)
 
 
+def messages_of_path(path: Sequence[Json]) -> tuple[Json, ...]:
+    """The messages of `context_of_path` alone: nothing in front of what the last compaction kept is read."""
+    at = next((n for n in range(len(path) - 1, -1, -1) if _kind(path[n]) == "compaction"), -1)
+    return tuple(_messages(path, at))
+
+
 def _messages(path: Sequence[Json], compaction_at: int) -> list[Json]:
     if compaction_at < 0:
         return [message for entry in path for message in _contribution(entry)]

@@ -54,7 +54,7 @@ def test_the_rule_bills_every_context_as_it_was_billed(name: str) -> None:
             for call in turn.result.calls:
                 answer = call.answer or {}
                 recorded = prompt_tokens(normalize_usage(answer.get("usage"), rules))
-                stand_in = RecordedCall({"message": answer}, ())
+                stand_in = RecordedCall({"message": answer})
                 by_rule = rule(CallSituation(call.run, call.context, stand_in, rules))
                 if recorded is not None and recorded != by_rule:
                     beyond[turn.recorded.number, call.number] = recorded - (by_rule or 0)

@@ -6,8 +6,8 @@ again, and from the index as the recording must have had it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from compaction_app.engine.simulation.driver import (
@@ -58,13 +58,19 @@ class AuditedTurn:
 
 def audit(inputs: SimulationInputs) -> list[AuditedTurn]:
     """Every turn of the recording, each on the state that was recorded before it."""
+    return list(audited_turns(inputs))
+
+
+def audited_turns(inputs: SimulationInputs) -> Iterator[AuditedTurn]:
+    """The same, turn by turn, so that nobody has to keep them all."""
     recording, setup = inputs.recording, inputs.setup
     bounds = [*_starts(recording), len(recording.entries)]
-    state = SessionState(header_bytes=inputs.header_bytes)
-    audited: list[AuditedTurn] = []
+    recorded = SessionState(header_bytes=inputs.header_bytes)
+    state = recorded
     for turn, start, end in zip(recording.turns, bounds, bounds[1:], strict=False):
         caused = tuple(c for c in recording.caused if start <= c.seq < end)
-        state = _as_recorded(state, recording, start)
+        recorded = recorded.with_entries(recording.entries[len(recorded.entries) : start])
+        state = replace(recorded, index=state.index, queued=state.queued)
         summaries = iter([c.summary for c in caused if c.summary is not None])
         flushes = iter([c.calls for c in caused if c.kind == "flush"])
         answers = Answers(
@@ -73,9 +79,8 @@ def audit(inputs: SimulationInputs) -> list[AuditedTurn]:
         answers.begin(turn)
         result = finish(turn_steps(turn, setup, state, inputs.envelope), answers)
         done = AuditedTurn(SimulatedTurn(turn, result), caused)
-        audited.append(done)
         state = state.with_index(_index_after(state.index, done, inputs))
-    return audited
+        yield done
 
 
 def _starts(recording: Recording) -> list[int]:
@@ -100,12 +105,6 @@ def _starts(recording: Recording) -> list[int]:
         # The boundary right behind a /compact is its own, however late it was written.
         lowest = turn.seq + 1 + (turn.kind == "compact")
     return starts
-
-
-def _as_recorded(state: SessionState, recording: Recording, end: int) -> SessionState:
-    """The state with the recorded entries up to ``end``, as the file had them."""
-    empty = SessionState(index=state.index, header_bytes=state.header_bytes, queued=state.queued)
-    return empty.with_entries(recording.entries[:end])
 
 
 def _index_after(

@@ -42,7 +42,7 @@ from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.engine.turn.state import SessionState
 from compaction_app.engine.turn.turn import run_manual_compaction, run_turn
 from compaction_app.engine.turn.work import TurnPrompt
-from sessions_app.transcripts.session_context import context_of_path
+from sessions_app.transcripts.session_context import messages_of_path
 from sessions_app.transcripts.timestamps import epoch_ms
 
 SUMMARY_CHARS: Final = 4_000
@@ -177,11 +177,10 @@ class Answers:
 
 def is_recorded_context(session: SessionState, recorded: RecordedCall) -> bool:
     """Whether a session holds what it held when the answer was recorded."""
-    branch = session.branch
-    if len(branch) == len(recorded.path) and all(map(_is_same_entry, branch, recorded.path)):
+    branch, path = session.branch, recorded.path
+    if len(branch) == len(path) and all(map(_is_same_entry, branch, path)):
         return True
-    simulated = context_of_path(branch).messages
-    return _comparable(simulated) == _comparable(context_of_path(recorded.path).messages)
+    return _comparable(messages_of_path(branch)) == _comparable(messages_of_path(path))
 
 
 def _is_same_entry(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -25,13 +25,39 @@ COMMAND: Final = "/compact"
 USER_SUFFIX: Final = ":user"
 
 
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """The entries of a file and the place of each one's parent; one for all calls of a recording."""
+
+    entries: Sequence[Record] = ()
+    parents: Sequence[int | None] = ()
+
+    def up_to(self, leaf: int | None) -> tuple[Record, ...]:
+        """The entries from the root to ``leaf``; none without a leaf."""
+        return () if leaf is None else tuple(self.entries[n] for n in branch(self.parents, leaf))
+
+    def between(self, start: int | None, leaf: int | None) -> tuple[Record, ...] | None:
+        """The entries behind ``start`` up to ``leaf``; none where ``start`` is not on that branch."""
+        found: list[Record] = []
+        while leaf is not None and leaf != start:
+            found.append(self.entries[leaf])
+            leaf = self.parents[leaf]
+        return tuple(reversed(found)) if leaf == start else None
+
+
 @dataclass(slots=True)
 class RecordedCall:
-    """An answer as an entry, the entries of its tools' results, and the entries before it."""
+    """An answer as an entry, the entries of its tools' results, and the place of its parent."""
 
     entry: Record
-    path: tuple[Record, ...]
+    lineage: Lineage = Lineage()
+    parent: int | None = None
     results: list[Record] = field(default_factory=list)
+
+    @property
+    def path(self) -> tuple[Record, ...]:
+        """The entries before the answer, root first."""
+        return self.lineage.up_to(self.parent)
 
 
 @dataclass(slots=True)
@@ -121,7 +147,8 @@ class _Reader:
         self.keys: set[str] = set()
         self.calls: list[RecordedCall] | None = None
         self.waiting: list[Record] = []
-        self.by_seq = [entry.parent_seq for entry in entries]
+        parents = [entry.parent_seq for entry in entries]
+        self.lineage = Lineage(self.recording.entries, parents)
 
     def take(self, entry: Entry) -> None:
         """Sort one entry of the conversation in."""
@@ -186,12 +213,7 @@ class _Reader:
             self.recording.stripped["run_without_prompt"] += 1
             self.waiting.append(_plain(entry))
             return
-        self.calls.append(RecordedCall(_plain(entry), self._path(entry)))
-
-    def _path(self, entry: Entry) -> tuple[Record, ...]:
-        if entry.parent_seq is None:
-            return ()
-        return tuple(self.recording.entries[seq] for seq in branch(self.by_seq, entry.parent_seq))
+        self.calls.append(RecordedCall(_plain(entry), self.lineage, entry.parent_seq))
 
     def _caused(self, caused: Caused) -> None:
         self.recording.stripped[caused.kind] += 1

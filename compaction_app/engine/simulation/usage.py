@@ -17,7 +17,7 @@ from compaction_app.engine.turn.requests import Context, RunKind
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.message_tokens import MessageTokenRules, messages_tokens
 from sessions_app.tokens.pressure import CJK_WEIGHT, string_weight
-from sessions_app.transcripts.session_context import context_of_path, llm_messages
+from sessions_app.transcripts.session_context import llm_messages, messages_of_path
 from sessions_app.transcripts.usage import UsageRules, normalize_usage, prompt_tokens
 
 Message = Mapping[str, Any]
@@ -76,7 +76,7 @@ class ByDensity:
         billed = prompt_tokens(normalize_usage(_usage_of(call.recorded), call.usage))
         if billed is None:
             return None
-        recorded = self.weights.total(context_of_path(call.recorded.path).messages)
+        recorded = self.weights.total(messages_of_path(call.recorded.path))
         simulated = self.weights.total(call.context.messages)
         return max(0, round(billed + self.density * (simulated - recorded)))
 
@@ -129,20 +129,17 @@ def measured_overhead(
     for call in (call for turn in recording.turns for call in turn.calls):
         billed = prompt_tokens(normalize_usage(_usage_of(call), usage))
         if billed is not None:
-            messages = density * weights.total(context_of_path(call.path).messages)
+            messages = density * weights.total(messages_of_path(call.path))
             return Overhead(round(max(0.0, billed - messages)), round(messages))
     return None
 
 
 def _between(before: RecordedCall, after: RecordedCall) -> Sequence[Message] | None:
     """The messages by which one call's context is longer than the other's; none across a boundary."""
-    length = len(before.path)
-    if len(after.path) <= length or (length and after.path[length - 1] is not before.path[-1]):
+    new = after.lineage.between(before.parent, after.parent)
+    if not new or any(entry.get("type") == "compaction" for entry in new):
         return None
-    new = after.path[length:]
-    if any(entry.get("type") == "compaction" for entry in new):
-        return None
-    return context_of_path(new).messages
+    return messages_of_path(new)
 
 
 def with_prompt(message: Message, prompt: float) -> Message:

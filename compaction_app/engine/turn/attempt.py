@@ -25,7 +25,7 @@ from compaction_app.engine.turn.record import CallRecord
 from compaction_app.engine.turn.requests import Context, ModelAnswer, ModelCall, Moment, Steps
 from compaction_app.engine.turn.runtime_event import runtime_context
 from compaction_app.engine.turn.work import message_of
-from sessions_app.transcripts.session_context import context_of_path
+from sessions_app.transcripts.session_context import messages_of_path
 from sessions_app.transcripts.usage import Usage, normalize_usage, prompt_tokens
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Attempt:
     def load(self) -> Steps[None]:
         """The history as the session holds it, without an answer that failed last."""
         now = yield Moment("entry")
-        stored = list(context_of_path(self.work.state.branch).messages)
+        stored = list(messages_of_path(self.work.state.branch))
         while stored and _failed(stored[-1]):
             stored.pop()
         self.base = attempt_history(stored, self.work.rules, now)

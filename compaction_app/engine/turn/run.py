@@ -24,7 +24,7 @@ from compaction_app.engine.turn.compacting import CompactionAsk, compact, trunca
 from compaction_app.engine.turn.record import Number
 from compaction_app.engine.turn.requests import RunKind, Steps
 from compaction_app.engine.turn.work import TurnWork
-from sessions_app.transcripts.session_context import context_of_path
+from sessions_app.transcripts.session_context import messages_of_path
 from sessions_app.transcripts.usage import Usage
 
 RunEnd = Literal["answered", "blocked", "unanswered"]
@@ -159,7 +159,7 @@ class _Recovery:
     def _over_limits(self) -> bool:
         setup = self.run.work.setup
         plan = plan_reduction(
-            context_of_path(self.run.work.state.branch).messages,
+            messages_of_path(self.run.work.state.branch),
             setup.lines.window,
             setup.rules.pruning.recovery,
             single_cap_chars=setup.tool_cap_chars,
