@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
@@ -17,19 +17,17 @@ from compaction_app.models import exact_json
 from sessions_app.models import Session, Window
 
 BATCH_ROWS: Final = 500
-Entries = Mapping[str, str | list[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A decision that was made in a turn (counted from 1), with the ids of the entries it is about.
+    """A decision that was made in a turn (counted from 1).
 
     ``duration_us``: microseconds that the rule took, none where nobody measured.
     """
 
     turn: int
     stage: StageRecord
-    entries: Entries = field(default_factory=dict)
     duration_us: int | None = None
 
 
@@ -76,7 +74,7 @@ def row_of(
         rule_set=decision.rule_set,
         inputs=dict(decision.inputs),
         steps=_steps(decision),
-        entries=dict(made.entries),
+        entries={name: list(ids) for name, ids in stage.entries.items()},
         policy=policy,
         duration_us=made.duration_us,
     )
@@ -85,13 +83,14 @@ def row_of(
 def load(rows: Iterable[Row]) -> Iterator[Made]:
     """Rows as they were when they were recorded."""
     for row in rows:
-        yield Made(row.turn, stage_of(row), row.entries, row.duration_us)
+        yield Made(row.turn, stage_of(row), row.duration_us)
 
 
 def stage_of(row: Row) -> StageRecord:
     """A row as the stage of a turn."""
     run: RunKind = "flush" if row.run == Row.Run.FLUSH else "turn"
-    return StageRecord(row.stage, run, row.attempt, row.call, decision_of(row))
+    entries = {name: tuple(ids) for name, ids in row.entries.items()}
+    return StageRecord(row.stage, run, row.attempt, row.call, decision_of(row), entries)
 
 
 def decision_of(row: Row) -> Decision:

@@ -123,3 +123,36 @@ class Decision(models.Model):
         if not self._state.adding:
             raise AppendOnly("A decision is never changed; add another.")
         super().save(*args, **kwargs)
+
+
+class AuditedTurn(models.Model):
+    """A turn of a recording as the audit judged it; its decisions are rows of their own.
+
+    ``start`` and ``prompt`` are places in the window: where the turn begins, where its prompt stands.
+    ``index`` is the session's entry in the store as the recording must have had it before the turn, so
+    that a turn can be judged again without those before it. ``events`` are what the rules let happen
+    ({kind, call, before, after, threshold, reason, decision}; ``decision`` counts the turn's decisions
+    from 0), ``recorded`` what the recording shows ({flushes, compactions, replies}).
+    """
+
+    session = models.ForeignKey(Session, models.CASCADE, related_name="audited_turns")
+    window = models.ForeignKey(Window, models.CASCADE, related_name="audited_turns")
+    number = models.PositiveIntegerField()
+    start = models.PositiveIntegerField()
+    prompt = models.PositiveIntegerField()
+    entries = models.PositiveIntegerField(help_text="of the window that were known")
+    kind = models.CharField(max_length=10)
+    outcome = models.CharField(max_length=12)
+    agrees = models.BooleanField()
+    calls = models.PositiveIntegerField()
+    index = ExactJson(default=dict)
+    events = ExactJson(default=list)
+    recorded = ExactJson(default=dict)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("window", "number"), name="audited_turn_order"),
+        )
+
+    def __str__(self) -> str:
+        return f"turn {self.number}: {self.outcome}"

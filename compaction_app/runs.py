@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 from uuid import UUID
@@ -24,6 +24,7 @@ from compaction_app.engine.replay_prunable import Trimmed
 from compaction_app.engine.replay_pruned_calls import settings_of
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET
 from compaction_app.engine.session_policy import agent_of_key, session_policy
+from compaction_app.engine.simulation.inputs import path_of_key
 from sessions_app.entries import window_of
 from sessions_app.loaded import timeline_of
 from sessions_app.models import Session, Window
@@ -77,7 +78,7 @@ def situation_of(session: Session) -> Situation:
         session=session,
         window=window_of(session),
         policy=known.policy,
-        around=known.around,
+        around=replace(known.around, path=path_of_key(session.key)),
         system_tokens=_system_tokens(index),
         faults=faults or refused,
     )

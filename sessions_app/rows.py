@@ -91,7 +91,7 @@ def messages_of(window: Window, seqs: Iterable[int]) -> Iterator[tuple[int, Json
 def entries_of_window(window: Window, start: int = 0) -> Iterator[Entry]:
     """The entries of a window from number ``start`` on, as the importer made them, in order."""
     rows = EntryRow.objects.filter(window=window, seq__gte=start).order_by("seq")
-    for row in rows.defer("excerpt", "digest", "call_ids").iterator(chunk_size=50):
+    for row in rows.defer("excerpt", "call_ids").iterator(chunk_size=50):
         yield Entry(
             seq=row.seq,
             line=row.line,

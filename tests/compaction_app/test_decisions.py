@@ -47,7 +47,7 @@ def a_decision(**changes: Any) -> Decision:
 
 
 def made(decision: Decision, turn: int = 1) -> Made:
-    return Made(turn, StageRecord("flush", "turn", 0, 1, decision), {"prompt": "e1"})
+    return Made(turn, StageRecord("flush", "turn", 0, 1, decision, {"kept": ("e1",)}))
 
 
 class RoundTrips(TestCase):

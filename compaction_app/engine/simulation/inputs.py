@@ -76,6 +76,19 @@ class SessionFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """What a session is, whatever policy it is run under: its recording, its entry in the index, its
+    own policy, the bytes of its header line, and what of its settings was not accepted."""
+
+    session_id: str
+    recording: Recording
+    index: Mapping[str, Any]
+    own_policy: Policy
+    header_bytes: int
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """What the user wants: rules, path (none: the session's own), settings changed by key."""
 
@@ -128,7 +141,7 @@ def simulation_inputs(
     recording = read_recording(joined_entries(files.transcripts))
     provider, model = _model(files, recording)
     around = Circumstances(
-        path=asked.path or _path(files.key),
+        path=asked.path or path_of_key(files.key),
         provider=provider,
         model=model,
         rules=asked.rules,
@@ -137,24 +150,48 @@ def simulation_inputs(
     read = policy_from_config(files.config, provider, model)
     own = _with_window(read.policy, files.index)
     policy = with_changes(own, asked.changes or {})
-    report = value_at(files.index, "systemPromptReport")
-    weights = MessageWeights(asked.rules.message_tokens)
-    density = measured_density(recording, weights, asked.rules.usage)
+    return inputs_under(
+        policy,
+        around,
+        Known(
+            session_id=first.header.id if first.header else "",
+            recording=recording,
+            index=files.index,
+            own_policy=own,
+            header_bytes=len(first.header.raw) + 1 if first.header else 0,
+            problems=read.problems,
+        ),
+        rule,
+        summarise,
+    )
+
+
+def inputs_under(
+    policy: Policy,
+    around: Circumstances,
+    known: Known,
+    rule: PromptRule | None = None,
+    summarise: Summarise = stand_in_summary,
+) -> SimulationInputs:
+    """The inputs of a session that is known already, under any policy and circumstances."""
+    recording = known.recording
+    report = value_at(known.index, "systemPromptReport")
+    weights = MessageWeights(around.rules.message_tokens)
+    density = measured_density(recording, weights, around.rules.usage)
     system, note = _system(report), ""
     if not system.chars:
-        overhead = measured_overhead(recording, weights, asked.rules.usage, density)
+        overhead = measured_overhead(recording, weights, around.rules.usage, density)
         system, note = _measured_system(overhead)
-    setup = run_setup(policy, around, system, _new_ids())
     return SimulationInputs(
-        session_id=first.header.id if first.header else "",
+        session_id=known.session_id,
         recording=recording,
-        setup=setup,
+        setup=run_setup(policy, around, system, _new_ids()),
         envelope=_envelope(report, recording) if around.path == "chat" else Envelope(),
         rule=rule or ByDensity(weights, density),
-        header_bytes=len(first.header.raw) + 1 if first.header else 0,
-        own_policy=policy == own,
+        header_bytes=known.header_bytes,
+        own_policy=policy == known.own_policy,
         summarise=summarise,
-        notes=(*read.problems, *((note,) if note else ())),
+        notes=(*known.problems, *((note,) if note else ())),
     )
 
 
@@ -175,7 +212,7 @@ def _new_ids() -> Iterator[str]:
     return (f"{number:08x}" for number in count(1))
 
 
-def _path(key: str) -> Path:
+def path_of_key(key: str) -> Path:
     """The path that a session's key gives away; a session without a key is taken for a chat.
 
     Subagents and sessions that ``openclaw agent`` was given an id for run without a reply pipeline.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compaction_app.engine.compaction.prepare import Preparation
@@ -17,6 +18,7 @@ from compaction_app.engine.decision import Decision
 from compaction_app.engine.pruning.session_rewrite import RewrittenSession, rewrite_session
 from compaction_app.engine.turn.record import Number
 from compaction_app.engine.turn.requests import Compaction, KnownSummary, Moment, Steps, Trigger
+from compaction_app.engine.turn.state import Entry
 from compaction_app.engine.turn.work import TurnWork
 from sessions_app.transcripts.timestamps import iso_text
 
@@ -56,10 +58,23 @@ def compact(work: TurnWork, ask: CompactionAsk) -> Steps[CompactionRun]:
             )
         else:
             run = yield from run_compaction(path, order, rules)
-    work.note("compaction", run.decision)
+    if run.prepared is not None:
+        work.note("compaction_cut", run.prepared.cut.decision)
+    work.note("compaction", run.decision, _parts(path, run))
     if run.entry is not None:
         work.state = work.state.with_entries((run.entry,))
     return run
+
+
+def _parts(path: Sequence[Entry], run: CompactionRun) -> dict[str, tuple[str, ...]]:
+    """The branch's entries by what a compaction did with them, and the boundary that it wrote."""
+    cut = run.prepared.cut if run.prepared else None
+    if cut is None:
+        return {}
+    parts = {"summarised": cut.history, "turnPrefix": cut.turn_prefix, "kept": cut.kept}
+    named = {name: tuple(str(path[n].get("id")) for n in at) for name, at in parts.items() if at}
+    written = (run.entry or {}).get("id")
+    return named | ({"boundary": (str(written),)} if written else {})
 
 
 def _order(work: TurnWork, ask: CompactionAsk) -> Steps[CompactionOrder]:

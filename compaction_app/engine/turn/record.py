@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from compaction_app.engine.decision import Decision
@@ -26,13 +26,17 @@ TurnOutcome = Literal["answered", "blocked", "failed", "compacted", "refused", "
 
 @dataclass(frozen=True, slots=True)
 class StageRecord:
-    """One decision where it was made; ``call`` is the number of the next call in the turn."""
+    """One decision where it was made; ``call`` is the number of the next call in the turn.
+
+    ``entries`` are the ids of the entries it is about, by what they are to it.
+    """
 
     stage: str
     run: RunKind
     attempt: int
     call: int
     decision: Decision
+    entries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,9 +58,15 @@ class TurnWork:
         self._calls: list[CallRecord] = []
         self._events: list[Event] = []
 
-    def note(self, stage: str, decision: Decision) -> None:
-        """Keep a stage's decision, fired or not."""
-        record = StageRecord(stage, self.run, self.attempt, self.next_call, decision)
+    def note(
+        self,
+        stage: str,
+        decision: Decision,
+        entries: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        """Keep a stage's decision, fired or not, with the entries it is about."""
+        place = (stage, self.run, self.attempt, self.next_call)
+        record = StageRecord(*place, decision, entries or {})
         self._stages.append(record)
 
     def called(self, record: CallRecord) -> None:
