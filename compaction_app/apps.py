@@ -14,11 +14,16 @@ class CompactionAppConfig(AppConfig):
     verbose_name = "Compaction"
 
     def ready(self) -> None:
-        from compaction_app import runs
-        from sessions_app import batches
+        from compaction_app import audits, runs
+        from sessions_app import batches, jobs
 
         def summarise(session: Any, **_: Any) -> None:
             runs.write_summary(session)
 
+        def judge(session: Any, **_: Any) -> None:
+            audits.request_audit(session)
+
+        jobs.TASKS[audits.KIND] = audits.TASK
+        session_changed.connect(judge, weak=False, dispatch_uid="compaction_app.audit")
         session_changed.connect(summarise, weak=False, dispatch_uid="compaction_app.summary")
         batches.check_configs_with(runs.config_fault)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Final
 
 from compaction_app.engine.circumstances import Circumstances
@@ -38,14 +37,10 @@ def record(
     reading: Row.Reading,
     window: Window | None = None,
     policy: Mapping[str, Any] | None = None,
-) -> int:
-    """Store decisions in batches, in their order; returns how many."""
-    rows = (row_of(session, one, reading=reading, window=window, policy=policy) for one in made)
-    stored = 0
-    while batch := list(islice(rows, BATCH_ROWS)):
-        Row.objects.bulk_create(batch)
-        stored += len(batch)
-    return stored
+) -> list[Row]:
+    """Store the decisions of a turn, in their order; returns their rows."""
+    rows = [row_of(session, one, reading=reading, window=window, policy=policy) for one in made]
+    return Row.objects.bulk_create(rows, batch_size=BATCH_ROWS)
 
 
 def row_of(

@@ -132,7 +132,8 @@ class AuditedTurn(models.Model):
     ``index`` is the session's entry in the store as the recording must have had it before the turn, so
     that a turn can be judged again without those before it. ``events`` are what the rules let happen
     ({kind, call, before, after, threshold, reason, decision}; ``decision`` counts the turn's decisions
-    from 0), ``recorded`` what the recording shows ({flushes, compactions, replies}).
+    from 0), ``recorded`` what the recording shows ({flushes, compactions, replies}). ``first`` and
+    ``last`` are the keys of its decisions; nothing else was written of this turn between the two.
     """
 
     session = models.ForeignKey(Session, models.CASCADE, related_name="audited_turns")
@@ -148,6 +149,9 @@ class AuditedTurn(models.Model):
     index = ExactJson(default=dict)
     events = ExactJson(default=list)
     recorded = ExactJson(default=dict)
+    policy = ExactJson(default=dict)
+    first = models.PositiveBigIntegerField(null=True)
+    last = models.PositiveBigIntegerField(null=True)
 
     class Meta:
         constraints = (

@@ -91,6 +91,23 @@ WORKER_PROCESSES = env_int(
 JOB_SECONDS = env_int(
     "JOB_SECONDS", 1_800, minimum=10, maximum=86_400, help="After this long a job is stopped."
 )
+AUDIT_ENTRIES = env_int(
+    "AUDIT_ENTRIES",
+    20_000,
+    minimum=0,
+    maximum=1_000_000,
+    help="Longer sessions get no audit of their decisions after the import.",
+)
+DECISION_DAYS = env_int(
+    "DECISION_DAYS", 0, minimum=0, maximum=36_500, help="Decisions are dropped after; 0: never."
+)
+DECISION_ROWS = env_int(
+    "DECISION_ROWS",
+    2_000_000,
+    minimum=0,
+    maximum=1_000_000_000,
+    help="Decisions that are kept; the oldest go first, compactions stay. 0: all.",
+)
 CELERY_BROKER_FOLDER = DATA_DIR / "broker"
 if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL
@@ -124,6 +141,10 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "sweep jobs": {"task": "sessions_app.tasks.sweep_jobs", "schedule": 30.0},
+    "drop old decisions": {
+        "task": "compaction_app.tasks.drop_old_decisions",
+        "schedule": timedelta(hours=1),
+    },
 }
 
 # Token counts

@@ -39,8 +39,11 @@ def missing(what: str) -> NoReturn:
 
 @pytest.fixture(autouse=True, scope="session")
 def _tasks_run_at_once() -> None:
-    """No broker in unit tests: a task runs where it is called, and its errors come out."""
-    app.conf.update(task_always_eager=True, task_eager_propagates=True)
+    """No broker in unit tests: a task runs where it is called, and its errors come out.
+
+    What a job only sends goes to a queue in memory that nobody reads.
+    """
+    app.conf.update(task_always_eager=True, task_eager_propagates=True, broker_url="memory://")
 
 
 @dataclass(frozen=True, slots=True)

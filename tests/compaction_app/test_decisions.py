@@ -77,7 +77,7 @@ def test_every_decision_of_a_recorded_run_comes_back_to_the_byte(name: str) -> N
 
     stored = decisions.record(session, stages, reading=Row.Reading.AUDIT)
 
-    assert stored == len(stages) > 0
+    assert len(stored) == len(stages) > 0
     assert list(decisions.load(session.decisions.order_by("id"))) == stages
     longest = {
         name: Row._meta.get_field(name).max_length
@@ -113,11 +113,11 @@ def test_many_decisions_are_written_in_batches() -> None:
     with CaptureQueriesContext(connection) as queries:
         stored = decisions.record(session, many, reading=Row.Reading.AUDIT)
 
-    assert stored == 2 * decisions.BATCH_ROWS + 1
+    assert len(stored) == 2 * decisions.BATCH_ROWS + 1
     inserts = [q for q in queries if q["sql"].startswith("INSERT")]
     assert 3 <= len(inserts) < 40
     assert list(session.decisions.order_by("id").values_list("turn", flat=True)) == list(
-        range(1, stored + 1)
+        range(1, len(stored) + 1)
     )
 
 

@@ -7,7 +7,8 @@ again, and from the index as the recording must have had it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from compaction_app.engine.simulation.driver import (
@@ -27,11 +28,24 @@ from sessions_app.transcripts.usage import normalize_usage, prompt_tokens
 
 
 @dataclass(frozen=True, slots=True)
+class Since:
+    """Where an audit begins: at a turn, with the index as it stood before that turn."""
+
+    number: int = 1
+    index: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class AuditedTurn:
-    """A turn's decisions on the recorded state, beside what its recording caused."""
+    """A turn's decisions on the recorded state, beside what its recording caused.
+
+    ``start`` is the place in the file where the turn begins, ``index`` the index before it.
+    """
 
     turn: SimulatedTurn
     caused: tuple[Caused, ...]
+    start: int
+    index: Mapping[str, Any]
 
     @property
     def decided(self) -> tuple[int, int]:
@@ -61,13 +75,14 @@ def audit(inputs: SimulationInputs) -> list[AuditedTurn]:
     return list(audited_turns(inputs))
 
 
-def audited_turns(inputs: SimulationInputs) -> Iterator[AuditedTurn]:
+def audited_turns(inputs: SimulationInputs, since: Since = Since()) -> Iterator[AuditedTurn]:
     """The same, turn by turn, so that nobody has to keep them all."""
     recording, setup = inputs.recording, inputs.setup
     bounds = [*_starts(recording), len(recording.entries)]
     recorded = SessionState(header_bytes=inputs.header_bytes)
-    state = recorded
-    for turn, start, end in zip(recording.turns, bounds, bounds[1:], strict=False):
+    state = replace(recorded, index=since.index)
+    spans = zip(recording.turns, bounds, bounds[1:], strict=False)
+    for turn, start, end in islice(spans, since.number - 1, None):
         caused = tuple(c for c in recording.caused if start <= c.seq < end)
         recorded = recorded.with_entries(recording.entries[len(recorded.entries) : start])
         state = replace(recorded, index=state.index, queued=state.queued)
@@ -78,7 +93,7 @@ def audited_turns(inputs: SimulationInputs) -> Iterator[AuditedTurn]:
         )
         answers.begin(turn)
         result = finish(turn_steps(turn, setup, state, inputs.envelope), answers)
-        done = AuditedTurn(SimulatedTurn(turn, result), caused)
+        done = AuditedTurn(SimulatedTurn(turn, result), caused, start, state.index)
         state = state.with_index(_index_after(state.index, done, inputs))
         yield done
 

@@ -1,0 +1,160 @@
+"""The audit of an imported session: worked out by a worker after the import, kept as rows.
+
+A turn is stored in one transaction with its decisions. So whoever does the job again, after a crash or
+because the file has grown, goes on at the last turn that is stored: that one may have grown too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import transaction
+
+from compaction_app import decisions
+from compaction_app.decisions import Made
+from compaction_app.engine.circumstances import Circumstances
+from compaction_app.engine.policy import Policy
+from compaction_app.engine.simulation.audit import AuditedTurn, Since, audited_turns
+from compaction_app.engine.simulation.inputs import Known, SimulationInputs, inputs_under
+from compaction_app.engine.simulation.recording import read_recording
+from compaction_app.engine.turn.record import Event, StageRecord
+from compaction_app.models import AppendOnlyRows, Decision
+from compaction_app.models import AuditedTurn as Row
+from compaction_app.runs import Situation, situation_of
+from compaction_app.summarisers.extractive import extractive_summary
+from sessions_app import jobs
+from sessions_app.models import Job, Session, Window
+from sessions_app.payload import unpack
+from sessions_app.rows import entries_of_window
+
+KIND: Final = "audit"
+TASK: Final = "compaction_app.tasks.audit_session"
+COMPACTION_STAGES: Final = ("compaction", "compaction_cut")
+"""Their decisions are never dropped while the session exists."""
+
+Progress = Callable[[int], None]
+
+
+def request_audit(session: Session) -> Job | None:
+    """A job for the session's audit; none for one that is live, too long, audited or waits already."""
+    if session.is_live or is_too_long(session) or is_done(session):
+        return None
+    waiting = Job.objects.filter(session=session, kind=KIND, state=Job.State.QUEUED)
+    if waiting.exists():
+        return None
+    total = int(session.facts.get("turns") or 0)
+    return jobs.enqueue(session.team, KIND, f"{session.title}: decisions", {}, total, session)
+
+
+def is_too_long(session: Session) -> bool:
+    return session.entry_count > settings.AUDIT_ENTRIES
+
+
+def is_done(session: Session) -> bool:
+    """Whether every entry of the session was known to its last audit, under its present settings."""
+    window = session.windows.order_by("-sequence").first()
+    last = Row.objects.filter(window=window).order_by("-number").first()
+    if window is None or last is None:
+        return False
+    situation = situation_of(session)
+    same = last.policy == decisions.policy_record(situation.policy, situation.around)
+    return same and last.entries == window.entry_count
+
+
+def audit_session(session: Session, progress: Progress = lambda turns: None) -> int:
+    """Judge every turn that is not judged yet; returns how many were."""
+    situation = situation_of(session)
+    policy = decisions.policy_record(situation.policy, situation.around)
+    since = _since(situation.window, policy)
+    done = 0
+    for turn in audited_turns(simulation_of(situation), since):
+        _store(session, situation.window, turn, policy)
+        done += 1
+        progress(turn.turn.recorded.number)
+    return done
+
+
+def simulation_of(
+    situation: Situation, policy: Policy | None = None, around: Circumstances | None = None
+) -> SimulationInputs:
+    """The inputs of a stored session's audit or what-if, its texts loaded; its own policy by default."""
+    session, window = situation.session, situation.window
+    known = Known(
+        session_id=str(session.uuid),
+        recording=read_recording(tuple(entries_of_window(window))),
+        index=session.index_entry or {},
+        own_policy=situation.policy,
+        header_bytes=len(unpack(window.header)) + 1 if window.header else 0,
+    )
+    return inputs_under(
+        policy or situation.policy,
+        around or situation.around,
+        known,
+        summarise=extractive_summary,
+    )
+
+
+def _since(window: Window, policy: Mapping[str, Any]) -> Since:
+    """Behind what is stored, at its last turn; from the beginning under settings that have changed."""
+    last = Row.objects.filter(window=window).order_by("-number").first()
+    if last is None or last.policy != policy:
+        return Since()
+    return Since(last.number, last.index)
+
+
+def _store(session: Session, window: Window, done: AuditedTurn, policy: Mapping[str, Any]) -> None:
+    """A turn and its decisions, in place of an earlier audit of the same turn."""
+    recorded, result = done.turn.recorded, done.turn.result
+    made = [Made(recorded.number, stage) for stage in result.stages]
+    with transaction.atomic():
+        for earlier in Row.objects.filter(window=window, number=recorded.number):
+            decisions_of(earlier).exclude(stage__in=COMPACTION_STAGES).delete()
+            earlier.delete()
+        rows = decisions.record(
+            session, made, reading=Decision.Reading.AUDIT, window=window, policy=policy
+        )
+        flushes, compactions = done.recorded
+        Row.objects.create(
+            session=session,
+            window=window,
+            number=recorded.number,
+            start=done.start,
+            prompt=recorded.seq,
+            entries=window.entry_count,
+            kind=recorded.kind,
+            outcome=result.outcome,
+            agrees=done.agrees,
+            calls=len(result.calls),
+            index=dict(done.index),
+            events=[_event(event, result.stages) for event in result.events],
+            recorded={
+                "flushes": flushes,
+                "compactions": compactions,
+                "replies": sum(caused.kind == "injected" for caused in done.caused),
+            },
+            policy=policy,
+            first=rows[0].pk if rows else None,
+            last=rows[-1].pk if rows else None,
+        )
+
+
+def _event(event: Event, stages: Sequence[StageRecord]) -> dict[str, Any]:
+    places = (place for place, stage in enumerate(stages) if stage.decision is event.decision)
+    return {
+        "kind": event.kind,
+        "call": event.call,
+        "before": event.tokens_before,
+        "after": event.tokens_after,
+        "threshold": event.threshold,
+        "reason": event.reason,
+        "decision": next(places, None),
+    }
+
+
+def decisions_of(turn: Row) -> AppendOnlyRows:
+    """The decisions of an audited turn, in the order of its stages."""
+    of_turn = Decision.objects.filter(session=turn.session_id, turn=turn.number)
+    between = of_turn.filter(reading=Decision.Reading.AUDIT, id__range=(turn.first, turn.last))
+    return between.order_by("id") if turn.first else Decision.objects.none()
