@@ -23,7 +23,7 @@ class CompactionAppConfig(AppConfig):
         def judge(session: Any, **_: Any) -> None:
             audits.request_audit(session)
 
-        jobs.TASKS[audits.KIND] = audits.TASK
+        jobs.register(audits.KIND, jobs.Kind(audits.TASK, "decisions"))
         session_changed.connect(judge, weak=False, dispatch_uid="compaction_app.audit")
         session_changed.connect(summarise, weak=False, dispatch_uid="compaction_app.summary")
         batches.check_configs_with(runs.config_fault)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from typing import Any
 
 from celery import shared_task
+from celery.exceptions import SoftTimeLimitExceeded
 from django.db import DatabaseError
 
 from compaction_app import audits, retention
-from sessions_app import jobs
+from sessions_app.working import CannotDo, Hold, Stopped, do
 
 log = logging.getLogger(__name__)
 
@@ -16,18 +19,24 @@ log = logging.getLogger(__name__)
 @shared_task
 def audit_session(uuid: str) -> None:
     """Work out a session's decisions; done again it goes on behind the turns that are stored."""
-    job = jobs.claim(uuid)
-    if job is None or job.session is None:
-        return
-    try:
-        done = audits.audit_session(job.session, lambda turns: jobs.report(job, turns))
-    except DatabaseError:
-        raise  # the database may take it when the job is sent again
-    except Exception as error:  # whatever a file holds, its owner is told that this cannot be done
-        log.exception("audit of session %s", job.session.uuid)
-        jobs.fail(job, f"The decisions could not be worked out: {type(error).__name__}: {error}")
-        return
-    jobs.finish(job, {"turns": done})
+
+    def work(hold: Hold) -> Mapping[str, Any]:
+        job = hold.job
+        if job.session is None:
+            return {}
+        try:
+            done = audits.audit_session(job.session, lambda turns: hold.progress(turns, job.total))
+        except (DatabaseError, Stopped, SoftTimeLimitExceeded):
+            raise  # these say what to do with the job
+        except (
+            Exception
+        ) as error:  # whatever a file holds, its owner is told that it cannot be done
+            log.exception("audit of session %s", job.session.uuid)
+            reason = f"The decisions could not be worked out: {type(error).__name__}: {error}"
+            raise CannotDo(reason) from error
+        return {"turns": done}
+
+    do(uuid, work)
 
 
 @shared_task

@@ -15,8 +15,11 @@ class ContextLabConfig(AppConfig):
 
     def ready(self) -> None:
         from contextlab.checks import check_settings
+        from contextlab.health import known_workers
+        from sessions_app import workers
 
         checks.register(check_settings)
+        workers.know_by(known_workers)
         try:
             settings.FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:

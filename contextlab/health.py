@@ -19,6 +19,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from contextlab.models import WorkerHeartbeat
+from sessions_app.workers import Worker
 
 HEARTBEAT_LATE = timedelta(seconds=35)  # three beats missed
 BROKER_TIMEOUT = 2.0  # seconds
@@ -91,6 +92,13 @@ def a_worker_lives() -> None:
         raise NotReady("no worker was ever seen")
     if (silence := timezone.now() - seen) > HEARTBEAT_LATE:
         raise NotReady(f"no worker seen for {silence.total_seconds():.0f} s")
+
+
+def known_workers() -> list[Worker]:
+    """Every worker that was seen in the last day."""
+    now = timezone.now()
+    beats = WorkerHeartbeat.objects.order_by("-seen_at")
+    return [Worker(b.name, b.seen_at, now - b.seen_at <= HEARTBEAT_LATE) for b in beats]
 
 
 CHECKS: dict[str, Callable[[], None]] = {

@@ -91,6 +91,13 @@ WORKER_PROCESSES = env_int(
 JOB_SECONDS = env_int(
     "JOB_SECONDS", 1_800, minimum=10, maximum=86_400, help="After this long a job is stopped."
 )
+JOB_LEASE_SECONDS = env_int(
+    "JOB_LEASE_SECONDS",
+    60,
+    minimum=1,
+    maximum=3_600,
+    help="After this long without a sign of life of its worker a job is given to another one.",
+)
 AUDIT_ENTRIES = env_int(
     "AUDIT_ENTRIES",
     20_000,

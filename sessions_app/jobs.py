@@ -1,34 +1,56 @@
 """The life of a job. Its row is the truth; a Celery message only wakes a worker.
 
-A worker that takes a job holds a lease and renews it with every progress report. When it dies the
-lease runs out and the sweep sends the job again; whoever takes it next goes on from what is stored.
+A worker that takes a job holds a lease and renews it. When it dies the lease runs out and the sweep
+sends the job again; whoever takes it next goes on from what is stored. Whoever has lost a job can
+write nothing of it any more: every write names its holder. Jobs of a kind that writes a session are
+done one at a time for each session; the others wait.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from celery import current_app
+from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from kombu.exceptions import KombuError
 
-from sessions_app.models import Job, Session, Team
+from sessions_app.models import Job, JobAttempt, JobLine, Session, Team
 
-LEASE = timedelta(minutes=1)
+LEASE = timedelta(seconds=settings.JOB_LEASE_SECONDS)
 MAX_ATTEMPTS = 5
-TASKS = {
-    "import": "sessions_app.tasks.import_uploads",
-    "recount": "sessions_app.tasks.recount_session",
-}
-"""Which task does a kind of job. A task takes the job's uuid as text."""
+WAITED = timedelta(seconds=20)
+"""A job that waits for longer may have lost its message, and is sent again."""
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of job: the task that does it, which takes the job's uuid as text, and its name for
+    people. ``alone``: it writes the session, so that two of them never run for one session."""
+
+    task: str
+    title: str
+    alone: bool = False
+
+
+KINDS: dict[str, Kind] = {
+    "import": Kind("sessions_app.tasks.import_uploads", "import"),
+    "recount": Kind("sessions_app.tasks.recount_session", "count tokens"),
+}
+
+
+def register(name: str, kind: Kind) -> None:
+    """The floor above hands in what its tasks do."""
+    KINDS[name] = kind
 
 
 def enqueue(
@@ -55,44 +77,153 @@ def enqueue(
 def wake(job: Job) -> None:
     """Tell a worker. A broker that is down only delays the job: the sweep will tell again."""
     try:
-        current_app.send_task(TASKS[job.kind], args=[str(job.uuid)], retry=False)
+        current_app.send_task(KINDS[job.kind].task, args=[str(job.uuid)], retry=False)
     except (OSError, KombuError) as error:
         log.warning("job %s stays queued, the broker is not there: %s", job.uuid, error)
 
 
-def claim(uuid: UUID | str, now: datetime | None = None) -> Job | None:
-    """Take a job that waits, or whose worker has died; none when somebody else has it."""
+def claim(uuid: UUID | str, now: datetime | None = None, worker: str = "") -> Job | None:
+    """Take a job that waits, or whose worker has died; none when somebody else has it.
+
+    None too while another job writes its session: the end of that one wakes this one.
+    """
     now = now or timezone.now()
-    free = Q(state=Job.State.QUEUED) | Q(state=Job.State.RUNNING, leased_until__lt=now)
-    taken = Job.objects.filter(free, uuid=uuid).update(
-        state=Job.State.RUNNING,
-        attempts=F("attempts") + 1,
-        started_at=now,
-        leased_until=now + LEASE,
-        error="",
-    )
-    return Job.objects.select_related("team").get(uuid=uuid) if taken else None
+    holder = uuid4()
+    with transaction.atomic():
+        found = Job.objects.select_for_update(of=("self",)).select_related("team", "session__agent")
+        job = found.filter(Q(state=Job.State.QUEUED) | lost(now), uuid=uuid).first()
+        if job is None or _must_wait(job, now):
+            return None
+        _end_attempt(job, JobAttempt.Outcome.LOST, "Nothing was heard of the worker any more.", now)
+        job.state, job.holder, job.worker = Job.State.RUNNING, holder, worker[:200]
+        job.attempts += 1
+        job.started_at, job.leased_until, job.error, job.step = now, now + LEASE, "", ""
+        job.save()
+        JobAttempt.objects.create(job=job, holder=holder, worker=job.worker, started_at=now)
+    return job
 
 
-def report(job: Job, done: int) -> None:
+def lost(now: datetime) -> Q:
+    """Jobs whose lease has run out.
+
+    No lease reaches further than one length from now: one that does was given before the clock went
+    back, and a worker that lives would have renewed it since.
+    """
+    over = Q(leased_until__lt=now) | Q(leased_until__gt=now + 2 * LEASE)
+    return Q(state=Job.State.RUNNING) & over
+
+
+def _must_wait(job: Job, now: datetime) -> bool:
+    if job.session_id is None or not KINDS[job.kind].alone:
+        return False
+    Session.objects.select_for_update().only("pk").get(pk=job.session_id)  # one claim at a time
+    writers = [name for name, kind in KINDS.items() if kind.alone]
+    others = Job.objects.filter(session=job.session_id, state=Job.State.RUNNING, kind__in=writers)
+    return others.exclude(lost(now)).exclude(pk=job.pk).exists()
+
+
+def held(job: Job) -> QuerySet[Job]:
+    """The job's row as long as it is in the hands of who claimed it."""
+    return Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, holder=job.holder)
+
+
+def renew(job: Job) -> bool | None:
+    """Keep the lease. None when the job is lost, otherwise whether somebody wants it cancelled."""
+    if not held(job).update(leased_until=timezone.now() + LEASE):
+        return None
+    return held(job).values_list("cancel_asked", flat=True).first()
+
+
+def report(job: Job, done: int, total: int | None = None, step: str = "") -> None:
     """How far the job is; also keeps the lease."""
-    Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).update(
-        done=done, leased_until=timezone.now() + LEASE
-    )
+    values: dict[str, Any] = {} if total is None else {"total": total}
+    held(job).update(done=done, step=step[:200], leased_until=timezone.now() + LEASE, **values)
 
 
-def finish(job: Job, result: Mapping[str, Any]) -> None:
-    _end(job, Job.State.SUCCEEDED, result=dict(result), done=F("total"))
+def note(job: Job, text: str, level: str = JobLine.Level.INFO) -> None:
+    """A line of the job's log."""
+    JobLine.objects.create(job=job, text=text[:500], level=level)
+
+
+def finish(job: Job, result: Mapping[str, Any]) -> bool:
+    """The job is done; whether it still was this worker's to end."""
+    return _end(job, Job.State.SUCCEEDED, result=dict(result), done=F("total"))
 
 
 def fail(job: Job, error: str) -> None:
-    _end(job, Job.State.FAILED, error=error)
+    _end(job, Job.State.FAILED, error)
 
 
-def _end(job: Job, state: str, **values: Any) -> None:
-    Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).update(
-        state=state, finished_at=timezone.now(), leased_until=None, **values
-    )
+def cancelled(job: Job) -> None:
+    """The worker has stopped as it was asked to."""
+    _end(job, Job.State.CANCELLED, "Cancelled.")
+
+
+def put_back(job: Job, error: str) -> None:
+    """The worker cannot go on, but later somebody can; failed when that was said too often."""
+    if job.attempts >= MAX_ATTEMPTS:
+        fail(job, f"{error} This was attempt {job.attempts}, the last one.")
+        return
+    now = timezone.now()
+    with transaction.atomic():
+        values = {"leased_until": None, "holder": None, "queued_at": now, "step": ""}
+        if held(job).update(state=Job.State.QUEUED, **values):
+            _end_attempt(job, JobAttempt.Outcome.PUT_BACK, error, now)
+
+
+def _end(job: Job, state: Job.State, error: str = "", **values: Any) -> bool:
+    now = timezone.now()
+    with transaction.atomic():
+        ended = held(job).update(
+            state=state, error=error, finished_at=now, leased_until=None, step="", **values
+        )
+        if not ended:
+            return False
+        _end_attempt(job, JobAttempt.Outcome(state), error, now)
+        if job.session_id is not None and KINDS[job.kind].alone:
+            transaction.on_commit(lambda: _wake_next(job))
+    return True
+
+
+def _end_attempt(job: Job, outcome: JobAttempt.Outcome, error: str, now: datetime) -> None:
+    going_on = JobAttempt.objects.filter(job=job, outcome=JobAttempt.Outcome.GOING_ON)
+    going_on.update(outcome=outcome, error=error, ended_at=now)
+
+
+def _wake_next(job: Job) -> None:
+    """Tell a worker of the job that has waited longest for this session."""
+    waiting = Job.objects.filter(session=job.session_id, state=Job.State.QUEUED)
+    following = waiting.order_by("queued_at", "pk").first()
+    if following is not None:
+        wake(following)
+
+
+def cancel(job: Job, now: datetime | None = None) -> None:
+    """Ask for the end of a job: at once when nobody works on it, else as soon as its worker looks."""
+    now = now or timezone.now()
+    idle = Q(state=Job.State.QUEUED) | lost(now)
+    with transaction.atomic():
+        values = {"finished_at": now, "leased_until": None, "holder": None, "step": ""}
+        ended = Job.objects.filter(idle, pk=job.pk).update(
+            state=Job.State.CANCELLED, error="Cancelled.", **values
+        )
+        if ended:
+            _end_attempt(job, JobAttempt.Outcome.LOST, "", now)
+        else:
+            Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).update(cancel_asked=True)
+
+
+def retry(job: Job) -> bool:
+    """Do a job that has failed or was cancelled again; whether it was one."""
+    now = timezone.now()
+    ended = (Job.State.FAILED, Job.State.CANCELLED)
+    again = Job.objects.filter(pk=job.pk, state__in=ended).update(
+        state=Job.State.QUEUED, attempts=0, cancel_asked=False, error="", done=0, step="",
+        holder=None, worker="", queued_at=now, started_at=None, finished_at=None,
+    )  # fmt: skip
+    if again:
+        transaction.on_commit(lambda: wake(job))
+    return bool(again)
 
 
 def sweep(now: datetime | None = None) -> int:
@@ -101,11 +232,13 @@ def sweep(now: datetime | None = None) -> int:
     A job that has lost its worker too often is failed, so that it cannot kill workers for ever.
     """
     now = now or timezone.now()
-    lost = Job.objects.filter(state=Job.State.RUNNING, leased_until__lt=now)
-    for job in lost.filter(attempts__gte=MAX_ATTEMPTS):
+    without = Job.objects.filter(lost(now))
+    for job in without.filter(attempts__gte=MAX_ATTEMPTS):
         fail(job, f"The worker died {job.attempts} times while doing this.")
-    waiting = Job.objects.filter(state=Job.State.QUEUED, created_at__lt=now - timedelta(seconds=20))
-    stuck = list(lost) + list(waiting)
+    for job in without.filter(cancel_asked=True):
+        cancel(job, now)
+    waiting = Job.objects.filter(state=Job.State.QUEUED, queued_at__lt=now - WAITED)
+    stuck = list(without) + list(waiting)
     for job in stuck:
         wake(job)
     return len(stuck)

@@ -12,6 +12,9 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from sessions_app.job_models import Job as Job
+from sessions_app.job_models import JobAttempt as JobAttempt
+from sessions_app.job_models import JobLine as JobLine
 from sessions_app.workspace_models import WorkspaceFile as WorkspaceFile
 from sessions_app.workspace_models import WorkspaceSnapshot as WorkspaceSnapshot
 from sessions_app.workspace_models import WorkspaceText as WorkspaceText
@@ -282,40 +285,6 @@ class ImportProblem(models.Model):
 
     class Meta:
         indexes = (models.Index(fields=("window", "line")),)
-
-
-class Job(models.Model):
-    """Work for a worker. The row is the truth; the Celery message only wakes somebody."""
-
-    class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        SUCCEEDED = "succeeded"
-        FAILED = "failed"
-        CANCELLED = "cancelled"
-
-    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    team = models.ForeignKey(Team, models.CASCADE, related_name="jobs")
-    session = models.ForeignKey(Session, models.CASCADE, null=True, related_name="jobs")
-    kind = models.CharField(max_length=40)
-    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
-    title = models.CharField(max_length=300)
-    arguments = models.JSONField(default=dict)
-    done = models.PositiveBigIntegerField(default=0)
-    total = models.PositiveBigIntegerField(default=0)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    result = models.JSONField(default=dict)
-    error = models.TextField(blank=True)
-    created_at = models.DateTimeField(default=timezone.now)
-    started_at = models.DateTimeField(null=True)
-    leased_until = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
-
-    class Meta:
-        indexes = (
-            models.Index(fields=("team", "-created_at")),
-            models.Index(fields=("state", "leased_until")),
-        )
 
 
 class Event(models.Model):

@@ -13,6 +13,7 @@ from sessions_app.models import Entry, Job, Session
 from sessions_app.payload import record_of
 from sessions_app.tokens.exact import ENCODINGS
 from sessions_app.transcripts.measures import exact_tokens
+from sessions_app.working import Hold
 
 AT_ONCE_ENTRIES = 2_000
 BATCH = 500
@@ -40,7 +41,7 @@ def request_recount(session: Session, encoding: str) -> Job | None:
     return jobs.enqueue(session.team, "recount", title, arguments, session.entry_count, session)
 
 
-def recount(session: Session, encoding: str, job: Job | None = None) -> None:
+def recount(session: Session, encoding: str, hold: Hold | None = None) -> None:
     """Count every entry's texts by ``encoding``; done again after a crash it starts anew."""
     done = 0
     for window in session.windows.order_by("sequence"):
@@ -51,8 +52,8 @@ def recount(session: Session, encoding: str, job: Job | None = None) -> None:
                 entry.exact = exact_tokens(entry.type, record, encoding)
             Entry.objects.bulk_update(batch, ["exact"])
             done += len(batch)
-            if job is not None:
-                jobs.report(job, done)
+            if hold is not None:
+                hold.progress(done, session.entry_count)
     with transaction.atomic():
         session.encoding = encoding
         for window in session.windows.order_by("sequence"):

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from celery import shared_task
-from django.db import DatabaseError
 
 from sessions_app import jobs, recount, uploads
+from sessions_app.working import CannotDo, Hold, do
 
 
 @shared_task
 def import_uploads(uuid: str) -> None:
     """Import the files of an upload. Sent twice, or again after a crash, it goes on where it was."""
-    job = jobs.claim(uuid)
-    if job is None:
-        return
-    try:
-        reports = uploads.run(job)
-    except (OSError, DatabaseError) as error:
-        jobs.fail(job, f"The upload could not be imported: {error}")
-        return
-    jobs.finish(
-        job,
-        {
+
+    def work(hold: Hold) -> Mapping[str, Any]:
+        try:
+            reports = uploads.run(hold)
+        except OSError as error:
+            raise CannotDo(f"The upload could not be imported: {error}") from error
+        return {
             "files": [
                 {
                     "name": report.path,
@@ -31,19 +30,24 @@ def import_uploads(uuid: str) -> None:
                 }
                 for report in reports
             ]
-        },
-    )
-    uploads.discard(job)  # last: whoever does the job again finds the files
+        }
+
+    job = do(uuid, work)
+    if job is not None:
+        uploads.discard(job)  # last: whoever does the job again finds the files
 
 
 @shared_task
 def recount_session(uuid: str) -> None:
     """Count a long session by another vocabulary."""
-    job = jobs.claim(uuid)
-    if job is None or job.session is None:
-        return
-    recount.recount(job.session, str(job.arguments["encoding"]), job)
-    jobs.finish(job, {})
+
+    def work(hold: Hold) -> Mapping[str, Any]:
+        job = hold.job
+        if job.session is not None:
+            recount.recount(job.session, str(job.arguments["encoding"]), hold)
+        return {}
+
+    do(uuid, work)
 
 
 @shared_task

@@ -16,6 +16,7 @@ from sessions_app import jobs
 from sessions_app.batches import FileReport, import_files
 from sessions_app.imports import Source
 from sessions_app.models import Job, Team
+from sessions_app.working import Hold
 
 AT_ONCE_BYTES = 1 << 20
 """Up to this size the answer to the upload is the imported session."""
@@ -38,12 +39,13 @@ def receive(team: Team, files: Sequence[UploadedFile[Any]]) -> list[FileReport] 
     return jobs.enqueue(team, "import", title, {"folder": folder.name, "names": names}, total)
 
 
-def run(job: Job) -> list[FileReport]:
+def run(hold: Hold) -> list[FileReport]:
     """Import what a job has kept.
 
     Raises:
         OSError: when the kept files cannot be read.
     """
+    job = hold.job
     folder = _folder(job)
     sources = [
         Source.of_path(folder / str(number), str(name))
@@ -53,7 +55,7 @@ def run(job: Job) -> list[FileReport]:
 
     def progress(name: str, done: int) -> None:
         read[name] = done
-        jobs.report(job, sum(read.values()))
+        hold.progress(sum(read.values()), job.total)
 
     return list(import_files(job.team, sources, progress))
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from sessions_app import account_views, views
+from sessions_app import account_views, job_views, views
 
 urlpatterns = [
     path("", views.session_list, name="sessions"),
     path("upload/", views.upload, name="upload"),
     path("imports/", views.imports, name="imports"),
+    path("jobs/", job_views.job_list, name="jobs"),
+    path("jobs/<uuid:uuid>/", job_views.job, name="job"),
+    path("jobs/<uuid:uuid>/cancel/", job_views.job_cancel, name="job-cancel"),
+    path("jobs/<uuid:uuid>/retry/", job_views.job_retry, name="job-retry"),
     path("sessions/<uuid:uuid>/entries/", views.entries, name="entries"),
     path("sessions/<uuid:uuid>/encoding/", views.encoding, name="encoding"),
     path("sessions/<uuid:uuid>/entries/<int:seq>/", views.entry, name="entry"),

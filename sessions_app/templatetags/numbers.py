@@ -40,6 +40,20 @@ def percent(value: object) -> str:
 
 
 @register.filter
+def duration(value: object) -> str:
+    """Seconds as 0.4 s, 75 s, 12 min 5 s or 3 h 2 min."""
+    if not isinstance(value, int | float) or value < 0:
+        return UNKNOWN_TEXT
+    if value < 10:
+        return f"{value:.1f} s"
+    seconds = round(value)
+    if seconds < 120:
+        return f"{seconds} s"
+    minutes, seconds = divmod(seconds, 60)
+    return f"{minutes} min {seconds} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+@register.filter
 def masked(value: object) -> str:
     """A text of a transcript as the viewer may see it; escaping stays with the template."""
     return mask(str(value))

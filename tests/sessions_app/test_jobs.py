@@ -118,7 +118,7 @@ def test_the_end_of_a_job_is_written_once(alice: Person) -> None:
 def test_the_sweep_tells_of_jobs_that_nobody_works_on(alice: Person, sent: list[str]) -> None:
     now = timezone.now()
     fresh = queued(alice)
-    waiting = queued(alice, created_at=now - timedelta(minutes=1))
+    waiting = queued(alice, queued_at=now - timedelta(minutes=1))
     lost = queued(alice, state="running", leased_until=now - timedelta(seconds=1), attempts=1)
     queued(alice, state="running", leased_until=now + timedelta(seconds=30), attempts=1)
     queued(alice, state="succeeded")
@@ -134,6 +134,165 @@ def test_a_job_that_kills_its_workers_is_failed(alice: Person, sent: list[str]) 
     job.refresh_from_db()
     assert (job.state, sent) == ("failed", [])
     assert "died 5 times" in job.error
+
+
+# One writer for each session
+
+
+@pytest.fixture
+def writers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kind of job that writes its session."""
+    kind = jobs.Kind("sessions_app.tasks.import_uploads", "write", alone=True)
+    monkeypatch.setitem(jobs.KINDS, "write", kind)
+
+
+def writing(person: Person, session: Session, **fields: Any) -> Job:
+    values = {"team": person.team, "kind": "write", "title": "w", "session": session}
+    return Job.objects.create(**(values | fields))
+
+
+def test_a_session_is_written_by_one_job_at_a_time(alice: Person, writers: None) -> None:
+    session, other = (alice.imports(short_session(name).data()) for name in ("one", "two"))
+    first, second, third = (writing(alice, s) for s in (session, session, other))
+    assert jobs.claim(first.uuid) is not None
+    assert jobs.claim(second.uuid) is None
+    second.refresh_from_db()
+    assert (second.state, second.attempts) == ("queued", 0)
+    assert jobs.claim(third.uuid) is not None
+
+
+def test_a_job_that_only_reads_waits_for_nobody(alice: Person, writers: None) -> None:
+    session = alice.imports(short_session().data())
+    assert jobs.claim(writing(alice, session).uuid) is not None
+    assert jobs.claim(queued(alice, session=session).uuid) is not None
+
+
+def test_the_end_of_a_writer_wakes_the_one_that_waits_longest(
+    alice: Person,
+    writers: None,
+    sent: list[str],
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    session = alice.imports(short_session().data())
+    first, second, third = (writing(alice, session) for _ in range(3))
+    mine = jobs.claim(first.uuid)
+    assert mine is not None
+    with django_capture_on_commit_callbacks(execute=True):
+        jobs.fail(mine, "broken")
+    assert sent == [str(second.uuid)]
+    assert jobs.claim(third.uuid) is not None  # the message decides about nothing
+
+
+def test_a_writer_that_has_died_keeps_nobody_waiting(alice: Person, writers: None) -> None:
+    session = alice.imports(short_session().data())
+    now = timezone.now()
+    assert jobs.claim(writing(alice, session).uuid, now - timedelta(hours=1)) is not None
+    assert jobs.claim(writing(alice, session).uuid, now) is not None
+
+
+# Leases
+
+
+def test_who_has_lost_a_job_writes_nothing_more(alice: Person) -> None:
+    job = queued(alice)
+    late = jobs.claim(job.uuid, timezone.now() - timedelta(hours=1))
+    now = jobs.claim(job.uuid)
+    assert late is not None and now is not None
+    jobs.report(late, 9)
+    jobs.fail(late, "too late")
+    assert not jobs.finish(late, {})
+    assert jobs.renew(late) is None
+    job.refresh_from_db()
+    assert (job.state, job.done, job.error) == ("running", 0, "")
+    assert jobs.finish(now, {"by": "the second"})
+    outcomes = [(one.outcome, bool(one.ended_at)) for one in job.tries.all()]
+    assert outcomes == [("lost", True), ("succeeded", True)]
+
+
+def test_a_clock_that_goes_back_keeps_no_job_for_long(alice: Person, sent: list[str]) -> None:
+    job = queued(alice)
+    tomorrow = timezone.now() + timedelta(days=1)
+    assert jobs.claim(job.uuid, tomorrow) is not None
+    assert jobs.sweep() == 1
+    assert jobs.claim(job.uuid) is not None
+    assert jobs.claim(job.uuid) is None  # the lease of today holds
+
+
+def test_a_job_that_is_put_back_is_done_later_by_anybody(alice: Person) -> None:
+    mine = jobs.claim(queued(alice).uuid)
+    assert mine is not None
+    jobs.put_back(mine, "The database did not answer.")
+    mine.refresh_from_db()
+    assert (mine.state, mine.holder, mine.error) == ("queued", None, "")
+    assert [one.error for one in mine.tries.all()] == ["The database did not answer."]
+    again = jobs.claim(mine.uuid)
+    assert again is not None and again.attempts == 2
+
+
+def test_a_job_is_put_back_only_so_often(alice: Person) -> None:
+    job = queued(alice, attempts=jobs.MAX_ATTEMPTS - 1)
+    mine = jobs.claim(job.uuid)
+    assert mine is not None
+    jobs.put_back(mine, "The database did not answer.")
+    job.refresh_from_db()
+    assert job.state == "failed"
+    assert job.error == "The database did not answer. This was attempt 5, the last one."
+
+
+# Cancel and retry
+
+
+def test_a_job_that_waits_is_cancelled_at_once(alice: Person) -> None:
+    job = queued(alice)
+    jobs.cancel(job)
+    job.refresh_from_db()
+    assert (job.state, job.error) == ("cancelled", "Cancelled.")
+    assert jobs.claim(job.uuid) is None
+
+
+def test_a_running_job_is_told_and_ends_by_its_worker(alice: Person) -> None:
+    mine = jobs.claim(queued(alice).uuid)
+    assert mine is not None
+    assert jobs.renew(mine) is False
+    jobs.cancel(mine)
+    assert jobs.renew(mine) is True
+    jobs.cancelled(mine)
+    mine.refresh_from_db()
+    assert (mine.state, mine.tries.get().outcome) == ("cancelled", "cancelled")
+
+
+def test_a_job_whose_worker_died_is_cancelled_by_the_sweep(alice: Person, sent: list[str]) -> None:
+    job = queued(alice)
+    mine = jobs.claim(job.uuid, timezone.now() - jobs.LEASE + timedelta(seconds=2))
+    assert mine is not None
+    jobs.cancel(mine)
+    assert jobs.sweep(timezone.now() + timedelta(seconds=3)) == 0
+    job.refresh_from_db()
+    assert (job.state, sent) == ("cancelled", [])
+
+
+@pytest.mark.parametrize("state", ["failed", "cancelled"])
+def test_what_did_not_succeed_can_be_done_again(
+    alice: Person,
+    sent: list[str],
+    state: str,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    job = queued(alice, state=state, attempts=5, error="broken", cancel_asked=True)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert jobs.retry(job)
+    job.refresh_from_db()
+    assert (job.state, job.attempts, job.error, job.cancel_asked) == ("queued", 0, "", False)
+    assert sent == [str(job.uuid)]
+    assert jobs.claim(job.uuid) is not None
+
+
+@pytest.mark.parametrize("state", ["queued", "running", "succeeded"])
+def test_nothing_else_is_done_again(alice: Person, state: str) -> None:
+    job = queued(alice, state=state)
+    assert not jobs.retry(job)
+    job.refresh_from_db()
+    assert job.state == state
 
 
 # Uploads
