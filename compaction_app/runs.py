@@ -12,6 +12,7 @@ from uuid import UUID
 
 import numpy as np
 
+from compaction_app.agent_setup import agent_setup, prompt_of
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.diagnose import Finding, Subject, by_consequence, findings
 from compaction_app.engine.diagnose.configuration import read_config
@@ -27,7 +28,7 @@ from compaction_app.engine.session_policy import agent_of_key, session_policy
 from compaction_app.engine.simulation.inputs import path_of_key
 from sessions_app.entries import window_of
 from sessions_app.loaded import timeline_of
-from sessions_app.models import Session, Window
+from sessions_app.models import Agent, Session, Window
 from sessions_app.rows import entries_of_window, messages_of, storable_json
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.pruner_chars import pruner_message_chars
@@ -67,7 +68,10 @@ _lock = Lock()
 
 
 def situation_of(session: Session) -> Situation:
-    """From the configuration and the index entry that were found beside the transcript."""
+    """From the configuration and the index entry that were found beside the transcript; that of a live
+    session from its agent as it is now."""
+    if session.is_live and session.agent is not None:
+        return _live_situation(session, session.agent)
     index: Mapping[str, Any] = session.index_entry or {}
     text = _text(session)
     given = read_config(text, DEFAULT_RULE_SET.config) if text else None
@@ -81,6 +85,19 @@ def situation_of(session: Session) -> Situation:
         around=replace(known.around, path=path_of_key(session.key)),
         system_tokens=_system_tokens(index),
         faults=faults or refused,
+    )
+
+
+def _live_situation(session: Session, agent: Agent) -> Situation:
+    own = agent_setup(agent)
+    chars = prompt_of(own, session.key).chars
+    return Situation(
+        session=session,
+        window=window_of(session),
+        policy=own.policy,
+        around=own.around,
+        system_tokens=math.ceil(chars / CHARS_PER_TOKEN) if chars else None,
+        faults=own.faults,
     )
 
 
@@ -180,7 +197,9 @@ def verdict_on(
         grown=timeline_for(situation, leaf),
         signs=_signs(situation.session, situation.window),
         entry=situation.session.index_entry or None,
-        has_config=bool(_text(situation.session)) or policy != situation.policy,
+        has_config=bool(_text(situation.session))
+        or situation.session.is_live
+        or policy != situation.policy,
     )
     return by_consequence([*situation.faults, *findings(subject)])
 

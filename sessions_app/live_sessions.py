@@ -34,7 +34,8 @@ def create_session(
     """A new live session of an agent.
 
     Args:
-        key: its session key; ``agent:<name>:<uuid>`` when empty.
+        key: its session key; ``agent:<name>:<uuid>`` when empty, ``agent:<name>:subagent:<uuid>`` below
+            a parent.
         parent: the session that starts it as its subagent. With ``fork`` it begins with the parent's
             active branch, as stored; isolated it begins empty.
         index: what its object in ``sessions.json`` begins with.
@@ -51,7 +52,7 @@ def create_session(
             agent=agent,
             title=storable(title, 200) or f"{agent.name} · {str(identity)[:8]}",
             source="live",
-            key=storable(key, 300) or f"agent:{agent.name}:{identity}"[:300],
+            key=storable(key, 300) or _key(agent, identity, parent),
             index_entry=storable_json({"sessionId": str(identity), **(index or {})}),
             provider=agent.provider,
             model=agent.model,
@@ -82,6 +83,11 @@ def archive_session(session: Session) -> None:
 def delete_session(session: Session) -> None:
     """The session and all that hangs on it. Its subagents stay, without a parent."""
     session.delete()
+
+
+def _key(agent: Agent, identity: uuid.UUID, parent: Session | None) -> str:
+    kind = "subagent:" if parent is not None else ""
+    return f"agent:{agent.name}:{kind}{identity}"
 
 
 def _spawned(parent: Session | None, fork: bool) -> str:

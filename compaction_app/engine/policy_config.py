@@ -18,6 +18,8 @@ from sessions_app.tokens import javascript as js
 MODEL_KEYS: Final = frozenset({"contextWindow", "maxTokens"})
 """Settings that stand in the model's entry, not below ``agents.defaults``."""
 
+MODEL_WINDOWS: Final = ("contextWindow", "contextTokens", "maxTokens")
+PROVIDER_WINDOW: Final = "providerContextWindow"
 UNNAMED_PROVIDER: Final = "provider"
 UNNAMED_MODEL: Final = "model"
 
@@ -74,6 +76,26 @@ def config_changes(
         if setting.key in changed and not _is_unset(value):
             _put(config, setting, value, provider, model)
     return config
+
+
+def with_model_windows(
+    config: Mapping[str, Any], provider: str, model: str, windows: Mapping[str, Any]
+) -> dict[str, Any]:
+    """``config`` with what is known of a model's windows beside it, in tokens.
+
+    ``contextWindow``, ``contextTokens`` and ``maxTokens`` go to the model's entry,
+    ``providerContextWindow`` to its provider's; where the configuration says something, it is replaced.
+    """
+    merged = deepcopy(dict(config))
+    if not windows:
+        return merged
+    entry = _model_entry(merged, provider or UNNAMED_PROVIDER, model or UNNAMED_MODEL)
+    entry.update({key: windows[key] for key in MODEL_WINDOWS if windows.get(key)})
+    if windows.get(PROVIDER_WINDOW):
+        providers = merged["models"]["providers"]
+        key = next(k for k in providers if js.norm(k) == js.norm(provider or UNNAMED_PROVIDER))
+        providers[key]["contextWindow"] = windows[PROVIDER_WINDOW]
+    return merged
 
 
 def _is_unset(value: Any) -> bool:

@@ -56,12 +56,7 @@ class Attempt:
     def _until_end(self) -> Steps[AttemptEnd]:
         setup = self.work.setup
         yield from self.load()
-        self.touched_ms = last_cache_touch_ms(
-            self.work.state.entries,
-            setup.rules.pruning.cache_touch,
-            provider=setup.around.provider,
-            model_id=setup.around.model,
-        )
+        self.note_touch()
         self.fence = len(self.base)
         for stage in setup.order.attempt:
             end = yield from BEFORE_PROMPT[stage](self)
@@ -73,7 +68,17 @@ class Attempt:
             *self.told(),
             {**stored, "content": _with_text(stored.get("content"), self.run.sent)},
         ]
-        return (yield from self._talk())
+        return (yield from self.talk())
+
+    def note_touch(self) -> None:
+        """When the provider's cache was last used, as the session tells."""
+        setup = self.work.setup
+        self.touched_ms = last_cache_touch_ms(
+            self.work.state.entries,
+            setup.rules.pruning.cache_touch,
+            provider=setup.around.provider,
+            model_id=setup.around.model,
+        )
 
     def told(self) -> list[Message]:
         """What the runtime tells the model beside the prompt; a flush turn is told nothing."""
@@ -83,11 +88,11 @@ class Attempt:
         """The history as the session holds it, without an answer that failed last."""
         now = yield Moment("entry")
         stored = list(messages_of_path(self.work.state.branch))
-        while stored and _failed(stored[-1]):
+        while stored and failed(stored[-1]):
             stored.pop()
         self.base = attempt_history(stored, self.work.rules, now)
 
-    def _talk(self) -> Steps[AttemptEnd]:
+    def talk(self) -> Steps[AttemptEnd]:
         """Model calls until an answer without tool calls, or until something stops them."""
         while True:
             prepared = yield from self._prepare()
@@ -107,7 +112,7 @@ class Attempt:
                 return AttemptEnd("unanswered")
             if answer.results or answer.goes_on:
                 continue
-            end = yield from self._answered(message_of(answer.message))
+            end = yield from self.answered(message_of(answer.message))
             if end is not None:
                 return end
 
@@ -162,7 +167,7 @@ class Attempt:
         cut = capped_for_storage(message, cap, self.work.rules.pruning.persist)
         return cut if message is result else {**result, "message": cut}
 
-    def _answered(self, message: Message) -> Steps[AttemptEnd | None]:
+    def answered(self, message: Message) -> Steps[AttemptEnd | None]:
         """The stages after the last answer; none when the runtime goes on after its own compaction."""
         for stage in self.work.setup.order.answered:
             again = yield from ANSWERED[stage](self, message)
@@ -176,7 +181,8 @@ class Attempt:
         return AttemptEnd("answered")
 
 
-def _failed(message: Message) -> bool:
+def failed(message: Message) -> bool:
+    """Whether a message is an answer that ended in an error."""
     return message.get("role") == "assistant" and message.get("stopReason") == "error"
 
 

@@ -92,6 +92,8 @@ def trigger_before_prompt(attempt: Attempt) -> Steps[AttemptEnd | None]:
 def trigger(attempt: Attempt, answer: Message, *, skip_aborted: bool = True) -> Steps[bool]:
     """Whether the runtime compacts by itself, and does it; true when the prompt is sent again."""
     setup, work = attempt.work.setup, attempt.work
+    if attempt.run.kind == "flush" and setup.order.flush_first:
+        return False
     line = setup.lines.named("inner_threshold")
     around = setup.around
     found = check_inner_trigger(

@@ -17,7 +17,14 @@ from compaction_app.engine.compaction.safeguard_settings import safeguard_settin
 from compaction_app.engine.decision import Decision
 from compaction_app.engine.pruning.session_rewrite import RewrittenSession, rewrite_session
 from compaction_app.engine.turn.record import Number
-from compaction_app.engine.turn.requests import Compaction, KnownSummary, Moment, Steps, Trigger
+from compaction_app.engine.turn.requests import (
+    Compaction,
+    KnownSummary,
+    Moment,
+    NoSummary,
+    Steps,
+    Trigger,
+)
 from compaction_app.engine.turn.state import Entry
 from compaction_app.engine.turn.work import TurnWork
 from sessions_app.transcripts.timestamps import iso_text
@@ -52,7 +59,10 @@ def compact(work: TurnWork, ask: CompactionAsk) -> Steps[CompactionRun]:
         run = CompactionRun("cancelled", decision, INCOMPLETE, prepared=begun.prepared)
     else:
         known = yield Compaction(path, order, ask.trigger)
-        if isinstance(known, KnownSummary):
+        if isinstance(known, NoSummary):
+            decision = Decision("compaction", False, "skipped", known.reason, rules.id)
+            run = CompactionRun("skipped", decision, known.message, prepared=begun.prepared)
+        elif isinstance(known, KnownSummary):
             run = compaction_with_summary(
                 path, order, rules, known.text, known.details, from_hook=known.from_hook
             )

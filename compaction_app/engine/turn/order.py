@@ -26,7 +26,8 @@ class TurnOrder:
     ``turn``: once, before the run. ``attempt``: at the beginning of each attempt. ``call``: before
     every model call, each working on what the one before left. ``answered``: when the model has
     answered without asking for tools. ``ended``: at the end of each attempt. ``closing``: once, after
-    a run that ended well.
+    a run that ended well. ``flush_first``: a due flush goes before every compaction, so that its own
+    run leaves the session as it is; no version does so, agents that are kept here may ask for it.
     """
 
     turn: tuple[TurnStage, ...] = ()
@@ -35,6 +36,14 @@ class TurnOrder:
     answered: tuple[AnsweredStage, ...] = ()
     ended: tuple[EndedStage, ...] = ()
     closing: tuple[ClosingStage, ...] = ()
+    flush_first: bool = False
+
+    def with_flush_first(self) -> TurnOrder:
+        """The order with the flush in front, where a turn of it has one."""
+        if "flush" not in self.turn:
+            return self
+        others = tuple(stage for stage in self.turn if stage != "flush")
+        return replace(self, turn=("flush", *others), flush_first=True)
 
 
 @dataclass(frozen=True, slots=True)

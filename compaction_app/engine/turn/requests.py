@@ -69,7 +69,8 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """A compaction that is about to run. Answer: a summary that is already known, or none to make one.
+    """A compaction that is about to run. Answer: a summary that is already known, :class:`NoSummary`
+    where nobody makes one now, or none to make one.
 
     Without a known summary the compaction's own requests follow.
     """
@@ -86,6 +87,17 @@ class KnownSummary:
     text: str
     details: Mapping[str, Any] | None = None
     from_hook: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NoSummary:
+    """A compaction that is not made now: it is left to a job, or one was tried and made nothing.
+
+    ``reason`` is ``left_to_job`` or ``tried_before``; ``message`` what the one that was tried said.
+    """
+
+    reason: Literal["left_to_job", "tried_before"]
+    message: str
 
 
 Steps = Generator[Any, Any, Result]

@@ -67,15 +67,18 @@ class ModelRun:
             yield from self.work.append_message(self.message)
 
 
-def carry_out(run: ModelRun) -> Steps[RunEnd]:
-    """Attempt after attempt; the session and the counters of ``run`` tell what happened."""
+def carry_out(run: ModelRun, first: Attempt | None = None) -> Steps[RunEnd]:
+    """Attempt after attempt; the session and the counters of ``run`` tell what happened.
+
+    ``first`` is an attempt that has begun already.
+    """
     work = run.work
     before, work.run = work.run, run.kind
     limit = int(max_iterations(work.rules.run_recovery, work.setup.config, 0))
     end: RunEnd = "blocked"
     for number in range(1, limit + 1):
         work.attempt = number
-        attempt = Attempt(run)
+        attempt = first if first is not None and number == 1 else Attempt(run)
         over = yield from attempt.carry_out()
         if over.kind in ("answered", "unanswered"):
             end = "answered" if over.kind == "answered" else "unanswered"

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from compaction_app.engine.compaction.run import CompactionRun
-from compaction_app.engine.recovery_limits import OVERFLOW_TEXT
+from compaction_app.engine.recovery_limits import OVERFLOW_TEXT, RecoveryCounters
 from compaction_app.engine.turn.closing import close_run, count_compactions
 from compaction_app.engine.turn.compacting import CompactionAsk, compact
 from compaction_app.engine.turn.gates import flush, preflight
@@ -39,8 +39,16 @@ NO_COST: Final = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "tot
 
 def run_turn(setup: RunSetup, state: SessionState, prompt: TurnPrompt) -> Steps[TurnResult]:
     """Answer what a user sent."""
-    work = TurnWork(setup, state, prompt)
-    work.state = replace(state, queued=())
+    return (yield from turn_of(TurnWork(setup, state, prompt)))
+
+
+def turn_of(work: TurnWork, counters: RecoveryCounters | None = None) -> Steps[TurnResult]:
+    """The turn that ``work`` is at the beginning of; whoever holds it can look at it on the way.
+
+    ``counters``: what was spent on this prompt before.
+    """
+    setup, prompt = work.setup, work.prompt
+    work.state = replace(work.state, queued=())
     for stage in setup.order.turn:
         reply = yield from _BEFORE_RUN[stage](work)
         if reply is not None:
@@ -48,6 +56,7 @@ def run_turn(setup: RunSetup, state: SessionState, prompt: TurnPrompt) -> Steps[
             blocked = stage == "flush"
             return work.finished("blocked" if blocked else "failed", reply)
     run = ModelRun(work, "turn", prompt.message, prompt.sent, setup.system.chars)
+    run.counters = counters or RecoveryCounters()
     end = yield from carry_out(run)
     if end == "blocked" and run.reply is not None:
         yield from _reply(work, run.reply, stored=run.prompt_stored)

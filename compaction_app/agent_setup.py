@@ -1,0 +1,102 @@
+"""Under which settings an agent runs: its record and its policy's version, as the engine wants them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compaction_app.engine.circumstances import PATHS, Circumstances
+from compaction_app.engine.composition.agent_prompt import AgentPrompt, AgentTexts, agent_prompt
+from compaction_app.engine.composition.skills import Skill
+from compaction_app.engine.diagnose import Finding
+from compaction_app.engine.diagnose.configuration import read_config
+from compaction_app.engine.policy import Policy
+from compaction_app.engine.policy_config import policy_from_config, with_model_windows
+from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RULE_SETS
+from compaction_app.engine.turn.setup import RunSetup, SystemSizes, run_setup
+from compaction_app.models import PolicyVersion
+from compaction_app.policies import newest_version, policy_with
+from sessions_app.models import Agent
+from sessions_app.workspace import files_of
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSetup:
+    """What an agent's runs have in common.
+
+    ``version`` is the policy in force, none while only its configuration says something; ``faults``
+    are the findings about that configuration.
+    """
+
+    agent: Agent
+    version: PolicyVersion | None
+    policy: Policy
+    around: Circumstances
+    faults: tuple[Finding, ...] = ()
+
+
+def agent_setup(agent: Agent, version: PolicyVersion | None = None) -> AgentSetup:
+    """The agent under its newest policy, or under the version given."""
+    version = version or newest_version(agent)
+    rules = RULE_SETS.get(version.rule_set, DEFAULT_RULE_SET) if version else DEFAULT_RULE_SET
+    text = agent.config_text
+    given = read_config(text, rules.config) if text else None
+    config = with_model_windows(
+        given.config if given else {}, agent.provider, agent.model, agent.windows
+    )
+    read = policy_from_config(_with_zone(config, agent.time_zone), agent.provider, agent.model)
+    around = Circumstances(
+        path=next((path for path in PATHS if path == agent.path), "chat"),
+        provider=agent.provider,
+        model=agent.model,
+        rules=rules,
+        config=_with_zone(config, agent.time_zone),
+    )
+    refused = tuple(Finding("CONFIG_INVALID", problem) for problem in read.problems)
+    faults = (given.findings if given else ()) or refused
+    return AgentSetup(agent, version, policy_with(version, read.policy), around, faults)
+
+
+def prompt_of(setup: AgentSetup, session_key: str | None = None) -> AgentPrompt:
+    """The agent's system prompt for a session with that key."""
+    return agent_prompt(texts_of(setup.agent), setup.around.config, setup.around.rules, session_key)
+
+
+def texts_of(agent: Agent) -> AgentTexts:
+    """What the agent brings along, as it is now."""
+    return AgentTexts(
+        instructions=agent.system_prompt,
+        files=files_of(agent),
+        skills=[
+            Skill(str(s.get("name", "")), str(s.get("description", "")), str(s.get("location", "")))
+            for s in agent.skills
+        ],
+        tools=agent.tools,
+    )
+
+
+def run_setup_of(setup: AgentSetup, system_chars: int) -> RunSetup:
+    """The setup of the agent's runs, whose system prompt has that many characters.
+
+    Where the agent wants it, a due flush goes before a due compaction, whatever the version does.
+    """
+    made = run_setup(setup.policy, setup.around, SystemSizes(chars=system_chars), new_ids())
+    return replace(made, order=made.order.with_flush_first()) if setup.agent.flush_first else made
+
+
+def new_ids() -> Iterator[str]:
+    """Ids for new entries."""
+    while True:
+        yield secrets.token_hex(8)
+
+
+def _with_zone(config: Mapping[str, Any], zone: str) -> dict[str, Any]:
+    """The agent's time zone decides in which day's file a flush writes."""
+    agents = config.get("agents")
+    agents = dict(agents) if isinstance(agents, Mapping) else {}
+    defaults = agents.get("defaults")
+    defaults = dict(defaults) if isinstance(defaults, Mapping) else {}
+    defaults.setdefault("userTimezone", zone)
+    return {**config, "agents": {**agents, "defaults": defaults}}

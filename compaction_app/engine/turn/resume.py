@@ -1,0 +1,91 @@
+"""A turn that goes on where it was left: results came in, the model answered for the last time, or failed.
+
+Between two requests of an agent nothing of a run is kept in memory; it is taken up again from what
+the session holds and from what the run has spent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from compaction_app.engine.overflow import classify_overflow
+from compaction_app.engine.pruning.tool_calls import tool_calls
+from compaction_app.engine.recovery_limits import RecoveryCounters
+from compaction_app.engine.turn.attempt import Attempt, failed
+from compaction_app.engine.turn.attempt_stages import AttemptEnd
+from compaction_app.engine.turn.closing import close_run
+from compaction_app.engine.turn.history import attempt_history
+from compaction_app.engine.turn.record import TurnResult
+from compaction_app.engine.turn.requests import Moment, Steps
+from compaction_app.engine.turn.run import ModelRun, carry_out
+from compaction_app.engine.turn.work import TurnWork
+from sessions_app.transcripts.session_context import messages_of_path
+from sessions_app.transcripts.usage import Usage
+
+Message = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a run has used up so far. ``retries``: its session was cut, and the prompt is sent again."""
+
+    usages: tuple[Usage, ...] = ()
+    counters: RecoveryCounters = field(default_factory=RecoveryCounters)
+    retries: bool = False
+
+
+def go_on(work: TurnWork, spent: Spent) -> Steps[TurnResult]:
+    """The rest of a turn whose prompt the session holds already."""
+    run = ModelRun(work, "turn", work.prompt.message, work.prompt.sent, work.setup.system.chars)
+    run.prompt_stored = True
+    run.counters, run.usages = spent.counters, list(spent.usages)
+    again = spent.retries or _ends_in_compaction(work)
+    end = yield from carry_out(run, None if again else Resumed(run))
+    if end == "answered":
+        yield from close_run(run)
+    return work.finished(end, run.reply)
+
+
+def last_prompt(messages: Sequence[Message]) -> int | None:
+    """The place of the prompt that the messages after it belong to."""
+    places = (at for at in range(len(messages) - 1, -1, -1) if messages[at].get("role") == "user")
+    return next(places, None)
+
+
+class Resumed(Attempt):
+    """An attempt in its middle: what came in since its prompt stands in the session."""
+
+    def _until_end(self) -> Steps[AttemptEnd]:
+        now = yield Moment("entry")
+        messages = list(messages_of_path(self.work.state.branch))
+        place = last_prompt(messages)
+        start = len(messages) if place is None else place
+        self.base = attempt_history(messages[:start], self.work.rules, now)
+        self.news = [*self.told(), *messages[start:]]
+        self.note_touch()
+        last = messages[-1] if messages else {}
+        if failed(last):
+            self.news.pop()
+            if self._overflowed(last):
+                return AttemptEnd("overflow", last["errorMessage"])
+        elif last.get("role") == "assistant" and not tool_calls(last):
+            end = yield from self.answered(last)
+            return end or (yield from self.talk())
+        self.fence = len(self.base) + self._sent_before()
+        return (yield from self.talk())
+
+    def _sent_before(self) -> int:
+        """How many of the news the last call saw."""
+        roles = [message.get("role") for message in self.news]
+        return len(roles) - 1 - roles[::-1].index("assistant") if "assistant" in roles else 0
+
+    def _overflowed(self, answer: Message) -> bool:
+        error, rules = answer.get("errorMessage"), self.work.rules
+        return isinstance(error, str) and classify_overflow(rules.overflow, rules.id, error).likely
+
+
+def _ends_in_compaction(work: TurnWork) -> bool:
+    branch = work.state.branch
+    return bool(branch) and branch[-1].get("type") == "compaction"
