@@ -23,6 +23,7 @@ from sessions_app.api_access import (
     TooManyCalls,
     count_calls_with,
 )
+from sessions_app.stream_api import router as streams
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +39,7 @@ api = NinjaAPI(
     ),
 )
 api.add_router("", sessions)
+api.add_router("", streams)
 api.add_router("", compaction)
 count_calls_with(lambda token: count_call(str(token.uuid), settings.API_CALLS_PER_MINUTE))
 

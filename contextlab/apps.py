@@ -14,10 +14,12 @@ class ContextLabConfig(AppConfig):
     verbose_name = "ContextLab"
 
     def ready(self) -> None:
+        from contextlab import wakers
         from contextlab.checks import check_settings
         from contextlab.health import known_workers
         from sessions_app import workers
 
+        wakers.connect()
         checks.register(check_settings)
         workers.know_by(known_workers)
         try:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 from uuid import UUID
 
+from asgiref.sync import sync_to_async
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
 from ninja.security import HttpBearer
@@ -79,6 +80,16 @@ class Bearer(HttpBearer):
 
     def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
         return api_tokens.verify(token)
+
+
+class StreamBearer(HttpBearer):
+    """A token that may read, for operations that run on the event loop."""
+
+    async def __call__(self, request: HttpRequest) -> ApiToken:
+        return await sync_to_async(READ)(request)
+
+    def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
+        raise NotImplementedError("asked through __call__")
 
 
 READ, WRITE, ADMIN = Bearer("read"), Bearer("write"), Bearer("admin")

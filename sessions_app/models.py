@@ -298,3 +298,4 @@ class Event(models.Model):
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("session", "sequence"), name="event_order"),)
+        indexes = (models.Index(fields=("at",), name="event_time"),)

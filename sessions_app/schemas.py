@@ -99,3 +99,12 @@ class JobOut(CamelSchema):
     error: str = Field(description="Why it failed, empty otherwise.")
     created_at: datetime
     finished_at: datetime | None
+
+
+class EventOut(CamelSchema):
+    """Something that happened to a session."""
+
+    sequence: int = Field(description="Its number in the session, from 1, without gaps.", examples=[17])  # fmt: skip
+    kind: str = Field(examples=["appended"])
+    data: dict[str, Any]
+    at: datetime
