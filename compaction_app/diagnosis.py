@@ -5,7 +5,7 @@ Reads and judges; needs no server and no database, and stores nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -46,6 +46,7 @@ class Settings:
     values: Mapping[str, Any]
     findings: tuple[Finding, ...]
     rules: RuleSet
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,28 +59,66 @@ class Group:
     is_whole: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One session, or one entry of an index, with its findings; ``path`` is the transcript's.
+
+    Without a session it is the settings alone that are judged.
+    """
+
+    settings: Settings
+    agent: str
+    identity: str
+    subject: Subject
+    findings: tuple[Finding, ...]
+    path: Path | None
+
+
+Progress = Callable[[Path], None]
+
+
 def diagnose(
     paths: Iterable[Path], config: Path | None = None, rules: RuleSet | None = None
 ) -> list[Finding]:
     """All findings on what lies at the paths, the gravest first.
 
-    ``config`` takes the place of the configurations beside the paths, ``rules`` that of the version
-    they name.
+    Raises:
+        CannotDiagnose: for a path with nothing to judge.
+    """
+    found: list[Finding] = []
+    for group, settings, is_new in settled(groups_of(paths), config, rules):
+        if is_new:
+            found += settings.findings
+            found += workspace_findings(settings)
+        for each in judge(group, settings):
+            found += each.findings if isinstance(each, Judged) else [each]
+    return by_consequence(found)
+
+
+def groups_of(paths: Iterable[Path]) -> list[Group]:
+    """What lies at the paths.
 
     Raises:
         CannotDiagnose: for a path with nothing to judge.
     """
-    groups = [group for path in paths for group in _groups(path)]
-    found: list[Finding] = []
-    told: set[Path | None] = set()
+    return [group for path in paths for group in _groups(path)]
+
+
+def settled(
+    groups: Iterable[Group], config: Path | None, rules: RuleSet | None
+) -> Iterator[tuple[Group, Settings, bool]]:
+    """Each group with its settings, and whether those were not met before.
+
+    ``config`` takes the place of the configurations beside the files, ``rules`` that of the version
+    they name.
+    """
+    known: dict[Path | None, Settings] = {}
     for group in groups:
-        settings = _settings(config or group.config, rules)
-        if settings.path not in told:
-            told.add(settings.path)
-            found += settings.findings
-            found += _workspace(settings)
-        found += _judge_group(group, settings)
-    return by_consequence(found)
+        path = config or group.config
+        is_new = path not in known
+        if is_new:
+            known[path] = _settings(path, rules)
+        yield group, known[path], is_new
 
 
 def _groups(path: Path) -> list[Group]:
@@ -137,16 +176,21 @@ def _settings(path: Path | None, rules: RuleSet | None) -> Settings:
         raise CannotDiagnose(f"{path} cannot be read: {error.strerror or error}.") from error
     chosen = rules or rule_set_of(read_config(text, DEFAULT_RULE_SET.config).config)
     read = read_config(text, chosen.config)
-    return Settings(path, read.config, read.findings, chosen)
+    return Settings(path, read.config, read.findings, chosen, text)
 
 
-def _judge_group(group: Group, settings: Settings) -> Iterator[Finding]:
+def judge(
+    group: Group, settings: Settings, progress: Progress = lambda path: None
+) -> Iterator[Finding | Judged]:
+    """The sessions of a group one by one, and the findings on its index; ``progress`` is told of every
+    transcript that was read."""
     index = read_index(group.index.read_bytes()) if group.index else Index({})
     yield from damage.find(index.problems)
     left = dict(index.by_session_id)
     names: dict[str, str] = {}
     for path in group.transcripts:
         recording = read_recording(path)
+        progress(path)
         if isinstance(recording, str):
             yield from _unreadable(path, recording, index, is_whole=group.is_whole)
             continue
@@ -154,15 +198,15 @@ def _judge_group(group: Group, settings: Settings) -> Iterator[Finding]:
         known = _entry_of(index, path, recording)
         if known is not None:
             left.pop(str(known.entry["sessionId"]), None)
-        yield from _judge(settings, known, recording, path)
+        yield _judged(settings, known, recording, path)
     if group.is_whole or not group.transcripts:
         for known in left.values():
-            yield from _judge(settings, known, None, group.index)
+            yield _judged(settings, known, None, group.index)
     if group.index and group.is_whole and not index.problems:
         for problem in unmatched(index, names):
             yield from damage.find((problem,))
     if not group.index and not group.transcripts:
-        yield from _judge(settings, None, None, None)
+        yield _judged(settings, None, None, None)
 
 
 def _unreadable(path: Path, fault: str, index: Index, *, is_whole: bool) -> Iterator[Finding]:
@@ -184,18 +228,19 @@ def _entry_of(index: Index, path: Path, recording: Recording) -> IndexEntry | No
     return by_id.get(recording.identity) or by_id.get(stem)
 
 
-def _judge(
+def _judged(
     settings: Settings, known: IndexEntry | None, recording: Recording | None, path: Path | None
-) -> Iterator[Finding]:
+) -> Judged:
     """The findings on one session, or on the settings alone."""
     entry = known.entry if known else {}
+    agent = _agent(known, path)
     found = session_policy(
         settings.values,
         entry,
         recording.provider if recording else "",
         recording.model if recording else "",
         settings.rules,
-        agent := _agent(known, path),
+        agent,
     )
     subject = Subject(
         policy=found.policy,
@@ -207,9 +252,9 @@ def _judge(
     if recording is not None:
         subject = replace(subject, grown=recording.grown, signs=recording.signs)
     session = recording.identity if recording else str(entry.get("sessionId") or "")
-    judged = [*findings(subject), *damage.find(recording.problems if recording else ())]
-    for finding in judged:
-        yield replace(finding, session=session, agent=agent)
+    told = [*findings(subject), *damage.find(recording.problems if recording else ())]
+    named = tuple(replace(finding, session=session, agent=agent) for finding in told)
+    return Judged(settings, agent, session, subject, named, path if recording else None)
 
 
 def _agent(known: IndexEntry | None, path: Path | None) -> str:
@@ -221,7 +266,7 @@ def _agent(known: IndexEntry | None, path: Path | None) -> str:
     return folders[-3] if len(folders) > 3 and folders[-4] == "agents" else ""
 
 
-def _workspace(settings: Settings) -> Iterator[Finding]:
+def workspace_findings(settings: Settings) -> Iterator[Finding]:
     """Files of the workspace that this configuration cuts, where the workspace lies here."""
     if settings.path is None:
         return

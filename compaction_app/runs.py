@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -24,13 +23,17 @@ from compaction_app.engine.replay import Replay, replay
 from compaction_app.engine.replay_prunable import Trimmed
 from compaction_app.engine.replay_pruned_calls import settings_of
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET
-from compaction_app.engine.session_policy import agent_of_key, session_policy
+from compaction_app.engine.session_policy import (
+    agent_of_key,
+    prompt_tokens,
+    session_policy,
+    system_tokens,
+)
 from compaction_app.engine.simulation.inputs import path_of_key
 from sessions_app.entries import window_of
 from sessions_app.loaded import timeline_of
 from sessions_app.models import Agent, Session, Window
 from sessions_app.rows import entries_of_window, messages_of, storable_json
-from sessions_app.tokens import javascript as js
 from sessions_app.tokens.pruner_chars import pruner_message_chars
 from sessions_app.transcripts.columns import Ints
 from sessions_app.transcripts.signs import Signs, signs_from_json, signs_of, signs_to_json
@@ -38,7 +41,6 @@ from sessions_app.transcripts.timeline import Timeline
 
 KEPT_REPLAYS = 32
 KEPT_WEIGHTS = 200_000
-CHARS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,8 @@ def situation_of(session: Session) -> Situation:
     index: Mapping[str, Any] = session.index_entry or {}
     text = _text(session)
     given = read_config(text, DEFAULT_RULE_SET.config) if text else None
-    config, faults = (given.config, given.findings) if given else ({}, ())
+    config = given.config if given else {}
+    faults = tuple(f for f in given.findings if f.severity != "info") if given else ()
     known = session_policy(config, index, session.provider, session.model, agent=_agent_id(session))
     refused = tuple(Finding("CONFIG_INVALID", problem) for problem in known.problems)
     return Situation(
@@ -83,7 +86,7 @@ def situation_of(session: Session) -> Situation:
         window=window_of(session),
         policy=known.policy,
         around=replace(known.around, path=path_of_key(session.key)),
-        system_tokens=_system_tokens(index),
+        system_tokens=system_tokens(index),
         faults=faults or refused,
     )
 
@@ -96,7 +99,7 @@ def _live_situation(session: Session, agent: Agent) -> Situation:
         window=window_of(session),
         policy=own.policy,
         around=own.around,
-        system_tokens=math.ceil(chars / CHARS_PER_TOKEN) if chars else None,
+        system_tokens=prompt_tokens(chars),
         faults=own.faults,
     )
 
@@ -235,11 +238,3 @@ def _agent_id(session: Session) -> str:
 
 def _text(session: Session) -> str:
     return session.agent.config_text if session.agent else ""
-
-
-def _system_tokens(index: Mapping[str, Any]) -> int | None:
-    """The estimate of the system prompt by the report that the runtime keeps in its store."""
-    report = index.get("systemPromptReport")
-    prompt = report.get("systemPrompt") if isinstance(report, Mapping) else None
-    chars = prompt.get("chars") if isinstance(prompt, Mapping) else None
-    return math.ceil(chars / CHARS_PER_TOKEN) if js.is_finite(chars) and chars > 0 else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from compaction_app.engine.policy import Policy, PolicyError, with_changes
 from compaction_app.engine.policy_config import policy_from_config
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RULE_SETS, RuleSet
 from sessions_app.tokens import javascript as js
+from sessions_app.tokens.pressure import CHARS_PER_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,16 @@ def rule_set_of(config: Mapping[str, Any]) -> RuleSet:
 def _version(text: object) -> tuple[int, ...]:
     parts = text.split("-")[0].split(".") if isinstance(text, str) else []
     return tuple(int(part) for part in parts) if all(p.isdecimal() for p in parts) else ()
+
+
+def system_tokens(entry: Mapping[str, Any]) -> int | None:
+    """The estimate of the system prompt by the report that the runtime keeps in its store."""
+    return prompt_tokens(value_at(entry, "systemPromptReport", "systemPrompt", "chars"))
+
+
+def prompt_tokens(chars: object) -> int | None:
+    """The estimate of a system prompt of so many characters; none where there is none."""
+    return math.ceil(chars / CHARS_PER_TOKEN) if js.is_finite(chars) and chars > 0 else None
 
 
 def agent_of_key(key: str) -> str:

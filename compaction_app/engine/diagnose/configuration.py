@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from compaction_app.engine.config.references import references, without_includes
 from compaction_app.engine.config.schema import ConfigRules
 from compaction_app.engine.config.syntax import ConfigSyntaxError, parse_config
-from compaction_app.engine.config.validate import validate_config
+from compaction_app.engine.config.validate import Issue, validate_config
 from compaction_app.engine.diagnose.finding import Finding, Numbers
 
 MOST_ISSUES: Final = 20
@@ -39,7 +40,7 @@ def read_config(text: str, rules: ConfigRules) -> ReadConfig:
         return _unreadable(f"openclaw.json is not valid JSON5: {error}.", numbers, error.line)
     if not isinstance(value, dict):
         return _unreadable("openclaw.json holds no object.", {}, None)
-    return ReadConfig(value, tuple(_issues(value, rules)))
+    return ReadConfig(value, (*_issues(value, rules), *_references(value)))
 
 
 def _unreadable(fault: str, numbers: Numbers, line: int | None) -> ReadConfig:
@@ -48,7 +49,9 @@ def _unreadable(fault: str, numbers: Numbers, line: int | None) -> ReadConfig:
 
 
 def _issues(config: Mapping[str, Any], rules: ConfigRules) -> Iterator[Finding]:
-    for issue in validate_config(config, rules)[:MOST_ISSUES]:
+    issues = validate_config(without_includes(config), rules)
+    parts = [reference.path for reference in references(config) if reference.is_include]
+    for issue in [issue for issue in issues if not _is_elsewhere(issue, parts)][:MOST_ISSUES]:
         for key in issue.unknown_keys:
             path = f"{issue.path}.{key.key}" if issue.path else key.key
             numbers = {"path": path}
@@ -68,3 +71,31 @@ def _issues(config: Mapping[str, Any], rules: ConfigRules) -> Iterator[Finding]:
                 f"{path}: {issue.message}. The runtime does not start with it.",
                 {"path": path, "problem": issue.message},
             )
+
+
+def _is_elsewhere(issue: Issue, included: list[str]) -> bool:
+    """Whether what is missing may stand in a file that is included there."""
+    is_missing = issue.message.endswith("received undefined") or "must declare" in issue.message
+    holder = issue.path.rpartition(".")[0]
+    return is_missing and any(part in (holder, issue.path, "") for part in included)
+
+
+def _references(config: Mapping[str, Any]) -> Iterator[Finding]:
+    """Files and variables that the runtime puts in before it reads anything."""
+    found = list(references(config))
+    for reference in [each for each in found if each.is_include][:MOST_ISSUES]:
+        place = reference.path or "openclaw.json"
+        yield Finding(
+            "CONFIG_INCLUDE",
+            f"{place} takes in the file {reference.name}, which was not looked at: what it sets is "
+            "not known here.",
+            {"path": place, "file": reference.name},
+        )
+    variables = {each.name: each.path for each in found if not each.is_include}
+    if variables:
+        names = ", ".join(sorted(variables))
+        yield Finding(
+            "CONFIG_ENV",
+            f"Values come from the environment ({names}), whose content is not known here.",
+            {"variables": names, "paths": ", ".join(sorted(set(variables.values())))},
+        )

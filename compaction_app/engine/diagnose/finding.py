@@ -30,7 +30,9 @@ _WARN: Final = (
     "FILE_BROKEN_PARENT", "FILE_DUPLICATE_ID", "FILE_ORPHAN_RESULT", "FILE_ORPHAN_CALL",
     "FILE_DUPLICATE_BOOTSTRAP", "FILE_GIANT", "FILE_GIANT_LINE",
 )  # fmt: skip
-_INFO: Final = ("USAGE_MISSING", "ESTIMATOR_LOW", "ESTIMATOR_HIGH")
+_INFO: Final = (
+    "CONFIG_INCLUDE", "CONFIG_ENV", "LARGEST_PART", "USAGE_MISSING", "ESTIMATOR_LOW", "ESTIMATOR_HIGH",
+)  # fmt: skip
 
 SEVERITIES: Final[Mapping[str, Severity]] = {
     **dict.fromkeys(_GRAVE, "grave"),

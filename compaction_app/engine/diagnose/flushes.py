@@ -47,7 +47,7 @@ def find(subject: Subject, history: History | None) -> Iterator[Finding]:
         yield from _disabled(subject, line)
     if not line.active:
         return
-    blocking = [trigger for trigger in _triggers(subject) if trigger.tokens <= line.tokens]
+    blocking = [trigger for trigger in triggers(subject) if trigger.tokens <= line.tokens]
     if blocking or line.tokens > subject.lines.window:
         yield _unreachable(subject, line, blocking)
     else:
@@ -77,7 +77,7 @@ def _disabled(subject: Subject, line: Line) -> Iterator[Finding]:
     )
 
 
-def _triggers(subject: Subject) -> Iterator[Trigger]:
+def triggers(subject: Subject) -> Iterator[Trigger]:
     """The active triggers but preflight, which stands at the flush line by design, in billed tokens."""
     around, lines = subject.around, subject.lines
     inner, check = lines.named("inner_threshold"), lines.named("pre_prompt")

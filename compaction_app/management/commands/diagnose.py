@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from compaction_app.diagnosis import CannotDiagnose, diagnose
+from compaction_app.doctor_json import finding_json
 from compaction_app.engine.diagnose import Finding
 from compaction_app.engine.rule_sets import RULE_SETS
 
@@ -67,20 +68,6 @@ class Command(BaseCommand):
                 console.print(_paragraph(finding))
             console.print()
         console.print(Text(_summary(found), style="bold"))
-
-
-def finding_json(finding: Finding) -> dict[str, Any]:
-    """One finding of the answer to ``--json``."""
-    return {
-        "code": finding.code,
-        "severity": finding.severity,
-        "session": finding.session or None,
-        "agent": finding.agent or None,
-        "line": finding.line,
-        "numbers": dict(finding.numbers),
-        "consequence": finding.consequence,
-        "fix": dict(finding.fix),
-    }
 
 
 def _paragraph(finding: Finding) -> Text:

@@ -1,0 +1,252 @@
+"""The same settings, and the same session, under every rule set, with the differences explained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from compaction_app.engine import purpose_window
+from compaction_app.engine.circumstances import Circumstances
+from compaction_app.engine.config.references import without_includes
+from compaction_app.engine.config.validate import validate_config
+from compaction_app.engine.diagnose import Subject
+from compaction_app.engine.diagnose.results import result_cap
+from compaction_app.engine.doctor.states import pruning_status
+from compaction_app.engine.lines import Line, LineName, lines_of
+from compaction_app.engine.policy import Policy
+from compaction_app.engine.reasons import sentence
+from compaction_app.engine.replay import Totals
+from compaction_app.engine.rule_sets import RULE_SETS, RuleSet
+from compaction_app.engine.window import WindowResolution
+
+_LINES: Final[tuple[LineName, ...]] = ("flush", "preflight", "pre_prompt", "inner_threshold")
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRow:
+    """One thing under every rule set; ``why`` explains a difference, "" where there is none."""
+
+    title: str
+    values: tuple[str, ...]
+    why: str = ""
+
+    @property
+    def differs(self) -> bool:
+        return len(set(self.values)) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``rule_sets`` are the columns, oldest first."""
+
+    rule_sets: tuple[str, ...]
+    rows: tuple[ComparedRow, ...]
+
+    @property
+    def differences(self) -> tuple[ComparedRow, ...]:
+        return tuple(row for row in self.rows if row.differs)
+
+
+def compare_rule_sets(
+    policy: Policy,
+    around: Circumstances,
+    config: Mapping[str, Any],
+    totals: Mapping[str, Totals] | None = None,
+) -> Comparison:
+    """``config`` is the file as it is; ``totals`` a session's replay by rule set, none without one."""
+    sides = [_side(policy, replace(around, rules=rules), config) for rules in RULE_SETS.values()]
+    rows = [_row(title, sides, show, why) for title, show, why in _ROWS]
+    rows += [_line_row(name, sides) for name in _LINES]
+    if totals:
+        rows += [_total_row(title, name, totals) for title, name in _TOTALS]
+    return Comparison(tuple(RULE_SETS), tuple(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """Everything under one rule set."""
+
+    rules: RuleSet
+    subject: Subject
+    problems: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return self.rules.id.removeprefix("openclaw-")
+
+
+_WAYS: Final[Mapping[object, str]] = {
+    purpose_window.flush_window: "contextTokens overrides whatever the chain says",
+    purpose_window.cached_window: "contextTokens stands in only where no window of the model is known",
+    purpose_window.reply_window: "contextTokens caps what the chain says",
+    purpose_window.reply_window_overridden: "contextTokens overrides whatever the chain says",
+    purpose_window.reply_window_cached: "contextTokens come first, the model's known window second",
+}
+
+Show = Callable[[_Side], str]
+Explain = Callable[[Sequence[_Side]], str]
+
+
+def _side(policy: Policy, around: Circumstances, config: Mapping[str, Any]) -> _Side:
+    issues = validate_config(without_includes(config), around.rules.config)
+    problems = tuple(f"{issue.path or 'openclaw.json'}: {issue.message}" for issue in issues)
+    return _Side(around.rules, Subject(policy, around, lines_of(policy, around)), problems)
+
+
+def _row(title: str, sides: Sequence[_Side], show: Show, why: Explain) -> ComparedRow:
+    values = tuple(show(side) for side in sides)
+    return ComparedRow(title, values, why(sides) if len(set(values)) > 1 else "")
+
+
+def _line_row(name: LineName, sides: Sequence[_Side]) -> ComparedRow:
+    lines = [side.subject.lines.named(name) for side in sides]
+
+    def show(line: Line) -> str:
+        return f"{line.tokens:,} {line.unit}" if line.active else f"off: {sentence(line.reason)}"
+
+    values = tuple(show(line) for line in lines)
+    why = ""
+    if len(set(values)) > 1:
+        off = [
+            f"{s.name}: {sentence(x.reason)}"
+            for s, x in zip(sides, lines, strict=True)
+            if not x.active
+        ]
+        moved = len({line.tokens for line in lines}) > 1
+        parts = ["it follows the window and the reserve above"] * moved + off
+        why = "; ".join(parts) or "its settings are read differently"
+    return ComparedRow(lines[-1].title, values, why)
+
+
+def _total_row(title: str, name: str, totals: Mapping[str, Totals]) -> ComparedRow:
+    values = tuple(
+        "off" if (value := getattr(totals[rules], name)) is None else f"{value:,}"
+        for rules in RULE_SETS
+    )
+    why = "the session replayed; it follows from the lines and mechanisms above"
+    return ComparedRow(f"this session: {title}", values, why if len(set(values)) > 1 else "")
+
+
+_TOTALS: Final = (
+    ("memory flushes", "flushes"),
+    ("compactions", "compactions"),
+    ("of them flushed before", "flushed_before"),
+    ("turns blocked", "blocked"),
+    ("tokens sent", "tokens_sent"),
+    ("peak, tokens", "peak"),
+    ("calls pruned", "pruned"),
+)
+
+
+def _window(found: WindowResolution) -> str:
+    return f"{found.tokens or 0:,} ({found.source})"
+
+
+def _accepted(side: _Side) -> str:
+    return "yes" if not side.problems else f"no: {len(side.problems)} problem(s)"
+
+
+def _why_refused(sides: Sequence[_Side]) -> str:
+    return "; ".join(f"{s.name}: {s.problems[0]}" for s in sides if s.problems)
+
+
+def _by(sides: Sequence[_Side], flag: Callable[[_Side], bool], yes: str, no: str) -> str:
+    """A sentence for the versions that have something, and one for those that have not."""
+    having = ", ".join(side.name for side in sides if flag(side))
+    lacking = ", ".join(side.name for side in sides if not flag(side))
+    return "; ".join(f"{names}: {what}" for names, what in ((having, yes), (lacking, no)) if names)
+
+
+def _why_flush_window(sides: Sequence[_Side]) -> str:
+    return _how_asked(sides, [side.rules.purpose_window.flush for side in sides])
+
+
+def _why_reply_window(sides: Sequence[_Side]) -> str:
+    return _how_asked(sides, [side.rules.purpose_window.reply for side in sides])
+
+
+def _how_asked(sides: Sequence[_Side], asked: Sequence[object]) -> str:
+    """How each version hands in contextTokens, and what its chain reads."""
+    ways = [_WAYS.get(way, "") for way in asked]
+    parts = [f"{side.name}: {way}" for side, way in zip(sides, ways, strict=True) if way]
+    chain = _by(
+        sides,
+        lambda side: bool(side.rules.window_chain.provider_fields),
+        "the provider's own contextWindow counts, and Claude models of a million tokens need no opt-in",
+        "only listed models count, and a million tokens need params.context1m",
+    )
+    return "; ".join(parts if len(set(ways)) > 1 else [chain])
+
+
+def _why_run(sides: Sequence[_Side]) -> str:
+    return _by(
+        sides,
+        lambda side: "contextTokens" in side.rules.run_window.fields,
+        "a listed model's contextTokens come before its contextWindow",
+        "only a listed model's contextWindow counts, and the provider's key must be the very same",
+    )
+
+
+def _why_reserve(sides: Sequence[_Side]) -> str:
+    return _by(
+        sides,
+        lambda side: side.rules.budget.protects_small_windows,
+        "in a small window the floor is lowered, so that half of it (at most 8,000 tokens) stays "
+        "for the prompt",
+        "the floor holds in the smallest window",
+    )
+
+
+def _why_guard(sides: Sequence[_Side]) -> str:
+    return "; ".join(
+        f"{side.name}: warns below {side.subject.lines.guard.thresholds.warn:,}, blocks below "
+        f"{side.subject.lines.guard.thresholds.hard:,} tokens"
+        for side in sides
+    )
+
+
+def _why_mode(_: Sequence[_Side]) -> str:
+    return "a mode that a version does not know is read as another one"
+
+
+def _why_cap(_: Sequence[_Side]) -> str:
+    return "the share of the window that one tool result may take differs by version"
+
+
+def _why_pruning(sides: Sequence[_Side]) -> str:
+    return "; ".join(
+        f"{side.name}: {status.words}"
+        for side in sides
+        if not (status := pruning_status(side.subject.policy, side.subject.around)).is_active
+    )
+
+
+_ROWS: Final[tuple[tuple[str, Show, Explain], ...]] = (
+    ("file accepted", _accepted, _why_refused),
+    (
+        "window of flush and preflight",
+        lambda s: _window(s.subject.lines.flush_window),
+        _why_flush_window,
+    ),
+    ("window of runs", lambda s: _window(s.subject.lines.run_window), _why_run),
+    (
+        "window of replies and status",
+        lambda s: _window(s.subject.lines.reply_window),
+        _why_reply_window,
+    ),
+    ("window guard", lambda s: s.subject.lines.guard.decision.outcome, _why_guard),
+    ("compaction mode", lambda s: s.subject.lines.mode, _why_mode),
+    ("reserve, tokens", lambda s: f"{s.subject.lines.settings.reserve_tokens:,}", _why_reserve),
+    (
+        "kept tail, tokens",
+        lambda s: f"{s.subject.lines.settings.keep_recent_tokens:,}",
+        _why_reserve,
+    ),
+    ("cap of one tool result, characters", lambda s: f"{result_cap(s.subject):,}", _why_cap),
+    (
+        "pruning of old tool results",
+        lambda s: "on" if pruning_status(s.subject.policy, s.subject.around).is_active else "off",
+        _why_pruning,
+    ),
+)
