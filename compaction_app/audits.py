@@ -7,6 +7,7 @@ because the file has grown, goes on at the last turn that is stored: that one ma
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from django.conf import settings
@@ -19,7 +20,7 @@ from compaction_app.engine.policy import Policy
 from compaction_app.engine.simulation.audit import AuditedTurn, Since, audited_turns
 from compaction_app.engine.simulation.inputs import Known, SimulationInputs, inputs_under
 from compaction_app.engine.simulation.recording import read_recording
-from compaction_app.engine.turn.record import Event, StageRecord
+from compaction_app.engine.turn.record import CallRecord, Event, StageRecord
 from compaction_app.models import AppendOnlyRows, Decision
 from compaction_app.models import AuditedTurn as Row
 from compaction_app.runs import Situation, situation_of
@@ -28,6 +29,7 @@ from sessions_app import jobs
 from sessions_app.models import Job, Session, Window
 from sessions_app.payload import unpack
 from sessions_app.rows import entries_of_window
+from sessions_app.transcripts.usage import UsageRules, normalize_usage, prompt_tokens
 
 KIND: Final = "audit"
 TASK: Final = "compaction_app.tasks.audit_session"
@@ -70,20 +72,26 @@ def audit_session(session: Session, progress: Progress = lambda turns: None) -> 
     since = _since(situation.window, policy)
     done = 0
     for turn in audited_turns(simulation_of(situation), since):
-        _store(session, situation.window, turn, policy)
+        _store(situation, turn, policy)
         done += 1
         progress(turn.turn.recorded.number)
     return done
 
 
 def simulation_of(
-    situation: Situation, policy: Policy | None = None, around: Circumstances | None = None
+    situation: Situation,
+    policy: Policy | None = None,
+    around: Circumstances | None = None,
+    entries: int | None = None,
 ) -> SimulationInputs:
-    """The inputs of a stored session's audit or what-if, its texts loaded; its own policy by default."""
+    """The inputs of a stored session's audit or what-if, its texts loaded; its own policy by default.
+
+    ``entries``: only so many from the beginning, as when the window held no more.
+    """
     session, window = situation.session, situation.window
     known = Known(
         session_id=str(session.uuid),
-        recording=read_recording(tuple(entries_of_window(window))),
+        recording=read_recording(tuple(islice(entries_of_window(window), entries))),
         index=session.index_entry or {},
         own_policy=situation.policy,
         header_bytes=len(unpack(window.header)) + 1 if window.header else 0,
@@ -104,8 +112,10 @@ def _since(window: Window, policy: Mapping[str, Any]) -> Since:
     return Since(last.number, last.index)
 
 
-def _store(session: Session, window: Window, done: AuditedTurn, policy: Mapping[str, Any]) -> None:
+def _store(situation: Situation, done: AuditedTurn, policy: Mapping[str, Any]) -> None:
     """A turn and its decisions, in place of an earlier audit of the same turn."""
+    session, window = situation.session, situation.window
+    usage = situation.around.rules.usage
     recorded, result = done.turn.recorded, done.turn.result
     made = [Made(recorded.number, stage) for stage in result.stages]
     with transaction.atomic():
@@ -127,8 +137,9 @@ def _store(session: Session, window: Window, done: AuditedTurn, policy: Mapping[
             outcome=result.outcome,
             agrees=done.agrees,
             calls=len(result.calls),
+            sent=[sent(call, usage) for call in result.calls],
             index=dict(done.index),
-            events=[_event(event, result.stages) for event in result.events],
+            events=[fired(event, result.stages) for event in result.events],
             recorded={
                 "flushes": flushes,
                 "compactions": compactions,
@@ -140,7 +151,22 @@ def _store(session: Session, window: Window, done: AuditedTurn, policy: Mapping[
         )
 
 
-def _event(event: Event, stages: Sequence[StageRecord]) -> dict[str, Any]:
+def sent(call: CallRecord, rules: UsageRules) -> dict[str, Any]:
+    """A model call as the page of its turn shows it; unknown figures are none."""
+    usage = normalize_usage((call.answer or {}).get("usage"), rules)
+    return {
+        "run": call.run,
+        "number": call.number,
+        "entry": call.answer_id,
+        "prompt": prompt_tokens(usage),
+        "output": usage.output if usage else None,
+        "messages": len(call.context.messages),
+        "cut": len(call.context.changes),
+    }
+
+
+def fired(event: Event, stages: Sequence[StageRecord]) -> dict[str, Any]:
+    """Something that fired, with the place of its decision among the turn's."""
     places = (place for place, stage in enumerate(stages) if stage.decision is event.decision)
     return {
         "kind": event.kind,

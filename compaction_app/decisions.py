@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -118,12 +119,13 @@ def exact_text(decision: Decision) -> str:
 
 def policy_record(policy: Policy, around: Circumstances) -> dict[str, Any]:
     """What a decision keeps of the policy it was made under: the settings that are no defaults, and
-    the circumstances that decide which rules run."""
+    the circumstances that decide which rules run, and a digest of the rest of the configuration."""
     return {
         "settings": policy.changes(Policy()),
         "path": around.path,
         "provider": around.provider,
         "model": around.model,
+        "config": hashlib.sha256(exact_json(around.config).encode()).hexdigest()[:16],
     }
 
 

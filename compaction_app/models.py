@@ -134,6 +134,7 @@ class AuditedTurn(models.Model):
     ({kind, call, before, after, threshold, reason, decision}; ``decision`` counts the turn's decisions
     from 0), ``recorded`` what the recording shows ({flushes, compactions, replies}). ``first`` and
     ``last`` are the keys of its decisions; nothing else was written of this turn between the two.
+    ``sent`` are its model calls ({run, number, entry, prompt, output, messages, cut}).
     """
 
     session = models.ForeignKey(Session, models.CASCADE, related_name="audited_turns")
@@ -147,6 +148,7 @@ class AuditedTurn(models.Model):
     agrees = models.BooleanField()
     calls = models.PositiveIntegerField()
     index = ExactJson(default=dict)
+    sent = ExactJson(default=list)
     events = ExactJson(default=list)
     recorded = ExactJson(default=dict)
     policy = ExactJson(default=dict)

@@ -110,6 +110,9 @@ _COMPACTION: Final = {
     "keep_recent_tokens_configured": "a configured keepRecentTokens holds for /compact too",
     "compaction_not_found": "the compaction is not on this branch",
     "blank_summary": "the summary is blank",
+    "summarised": "the summary stands in place of what it tells",
+    "compaction_incomplete": "the runtime's own compaction inside a split turn never ends",
+    "already_compacted": "nothing has come since the last compaction",
     "nothing_summarised": "no message was summarised",
 }
 _PRUNING: Final = {

@@ -202,17 +202,15 @@ class SimulatedTurn:
 
 def simulate(
     recording: Recording, answers: Answers, envelope: Envelope, header_bytes: int = 0
-) -> list[SimulatedTurn]:
+) -> Iterator[SimulatedTurn]:
     """Run every turn of a recording, each on what the turns before it left."""
     state = SessionState(header_bytes=header_bytes)
-    done: list[SimulatedTurn] = []
     for turn in recording.turns:
         answers.begin(turn)
         state = with_entries_before(state, turn)
         result = finish(turn_steps(turn, answers.setup, state, envelope), answers)
         state = result.state
-        done.append(SimulatedTurn(turn, result))
-    return done
+        yield SimulatedTurn(turn, result)
 
 
 def with_entries_before(state: SessionState, turn: RecordedTurn) -> SessionState:

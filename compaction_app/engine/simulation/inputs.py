@@ -114,6 +114,11 @@ class SimulationInputs:
 
 def what_if(inputs: SimulationInputs) -> list[SimulatedTurn]:
     """The whole session under the inputs' policy, decisions taking effect."""
+    return list(what_if_turns(inputs))
+
+
+def what_if_turns(inputs: SimulationInputs) -> Iterator[SimulatedTurn]:
+    """The same, turn by turn, for whoever wants to stop at one."""
     recording = inputs.recording
     answers = Answers(
         setup=inputs.setup,

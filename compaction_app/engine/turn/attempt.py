@@ -149,7 +149,8 @@ class Attempt:
         if self.run.results_cut:
             self.run.results_cut = False
             work.fired("truncate", None, None, "stored_results_shorter", after=sent)
-        work.called(CallRecord(self.run.kind, work.next_call, context, message))
+        identity = answer.message.get("id") if answer else None
+        work.called(CallRecord(self.run.kind, work.next_call, context, message, identity))
         if answer is None or message is None:
             return None
         self.run.usages.append(usage or Usage())

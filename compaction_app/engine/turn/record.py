@@ -41,12 +41,16 @@ class StageRecord:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One model call: its number in the turn, what it sent, what came back (none: no answer)."""
+    """One model call: its number in the turn, what it sent, what came back (none: no answer).
+
+    ``answer_id`` is the id of the answer's entry, where it was recorded.
+    """
 
     run: RunKind
     number: int
     context: Context
     answer: Mapping[str, Any] | None
+    answer_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
