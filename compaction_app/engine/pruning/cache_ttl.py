@@ -114,7 +114,7 @@ def prune_call(
     Without settings (mode off) or for a provider that is not ``eligible`` nothing is pruned, nor where
     a message is so malformed that the runtime's pruning fails: the failure is swallowed.
     """
-    waiting = _why_wait(settings, now_ms, touched_at_ms, eligible)
+    waiting = why_wait(settings, now_ms, touched_at_ms, eligible)
     inputs: dict[str, Scalar] = {"lastCacheTouchAt": touched_at_ms, "now": now_ms}
     if settings is None or waiting is not None:
         decision = idle_decision(waiting or "off", rules.id, inputs)
@@ -135,7 +135,7 @@ def prune_call(
     return PrunedContext(pruned.messages, pruned.changes, pruned.decision, touched)
 
 
-def _why_wait(
+def why_wait(
     settings: CacheTtlSettings | None,
     now_ms: float,
     touched_at_ms: float | None,

@@ -194,7 +194,8 @@ def enforce_limits(
             _, compacted, more = compact_oldest(sent, sizes, needed, guard.cut)
             new, changes = {**new, **compacted}, (*changes, *more)
             sent = [new.get(i, m) for i, m in enumerate(messages)] if new else messages
-    decision = _decision(limits, before, total, changes, error, rules.id)
+    last = changes[-1].reason if changes else ""
+    decision = guard_decision(limits, before, total, (len(changes), last), error, rules.id)
     return Guarded(sent, changes, decision, new, error, route, fence)
 
 
@@ -237,27 +238,29 @@ def _checked_mid_turn(
     return None, length
 
 
-def _decision(
+def guard_decision(
     limits: GuardLimits,
     before: int,
     after_cuts: int,
-    changes: tuple[Change, ...],
+    changes: tuple[int, str],
     error: str | None,
     rule_set: str,
 ) -> Decision:
+    """What became of a context; ``changes``: how many messages were cut, and why the last of them."""
+    count, last_reason = changes
     outcome, reason = "pass", "within_limits"
     if error is not None:
         outcome = "overflow"
         reason = "mid_turn_overflow" if error == MID_TURN_OVERFLOW_TEXT else "context_over_limit"
-    elif changes:
-        outcome, reason = "cut", changes[-1].reason
+    elif count:
+        outcome, reason = "cut", last_reason
     return Decision(
         rule=SOFT_GUARD,
         fired=outcome != "pass",
         outcome=outcome,
         reason=reason,
         rule_set=rule_set,
-        inputs={"contextChars": before, "changedMessages": len(changes)},
+        inputs={"contextChars": before, "changedMessages": count},
         steps=(
             Step("singleLimit", "max(1024, floor(window*2*share))", limits.single_chars, "chars"),
             Step("totalLimit", "max(1024, floor(window*4*headroom))", limits.total_chars, "chars"),

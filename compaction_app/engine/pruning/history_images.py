@@ -57,12 +57,9 @@ def prune_history_images(messages: Sequence[Any], rules: HistoryImageRules) -> W
     """Old images as markers; applying it again changes nothing."""
     new: dict[int, Any] = {}
     for position in range(_history_end(messages, rules)):
-        message = messages[position]
-        if _role(message) in ("user", "toolResult"):
-            content = message.get("content")
-            clean = _clean(content, rules)
-            if clean is not content:
-                new[position] = {**message, "content": clean}
+        clean = clean_message(messages[position], rules)
+        if clean is not messages[position]:
+            new[position] = clean
     if not new:
         return WithoutImages(messages, {}, ())
     return WithoutImages(
@@ -70,6 +67,15 @@ def prune_history_images(messages: Sequence[Any], rules: HistoryImageRules) -> W
         new,
         tuple(change(i, HISTORY_IMAGES, messages[i], m, "processed_turn") for i, m in new.items()),
     )
+
+
+def clean_message(message: Any, rules: HistoryImageRules) -> Any:
+    """A prompt or a tool result without images; the same object where it has none, or is another."""
+    if _role(message) not in ("user", "toolResult"):
+        return message
+    content = message.get("content")
+    clean = _clean(content, rules)
+    return message if clean is content else {**message, "content": clean}
 
 
 def _role(message: Any) -> Any:

@@ -152,6 +152,13 @@ def _is_assistant(entry: Entry) -> bool:
     return isinstance(message, Mapping) and message.get("role") == "assistant"
 
 
+def is_left_out(entry: Entry) -> bool:
+    """Whether a version that keeps no references does not append an entry again."""
+    kind = entry.get("type")
+    unnamed = kind == "session_info" and not entry.get("name")
+    return kind in ("branch_summary", "label") or unnamed
+
+
 _COPIED: Final[Mapping[str, tuple[str, ...]]] = {
     "compaction": ("summary", "firstKeptEntryId", "tokensBefore", "details", "fromHook"),
     "branch_summary": ("fromId", "summary", "details", "fromHook"),
@@ -182,7 +189,7 @@ class _Appender:
     def append(self, entry: Entry, message: Any) -> None:
         """Append ``entry`` again, with ``message`` in place of its own where one is given."""
         kind = entry.get("type")
-        if not self.rules.remaps_ids and self._is_left_out(entry):
+        if not self.rules.remaps_ids and is_left_out(entry):
             return
         new_id = next(self.new_ids)
         new: dict[str, Any] = {"type": kind, "id": new_id, "parentId": self.leaf}
@@ -196,11 +203,6 @@ class _Appender:
         self.moved[entry["id"]] = self.leaf = new_id
         self.known.add(new_id)
         self.out.append(new)
-
-    def _is_left_out(self, entry: Entry) -> bool:
-        kind = entry.get("type")
-        unnamed = kind == "session_info" and not entry.get("name")
-        return kind in ("branch_summary", "label") or unnamed
 
     def _fields(self, entry: Entry) -> dict[str, Any]:
         kind = str(entry.get("type"))

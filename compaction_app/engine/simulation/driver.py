@@ -184,7 +184,13 @@ def is_recorded_context(session: SessionState, recorded: RecordedCall) -> bool:
 
 
 def _is_same_entry(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return bool(one["id"] == other["id"])
+    """A result that is stored under another cap keeps its id, but not its text."""
+    return bool(one["id"] == other["id"] and _content(one) == _content(other))
+
+
+def _content(entry: Mapping[str, Any]) -> Any:
+    message = entry.get("message")
+    return message.get("content") if isinstance(message, Mapping) else None
 
 
 def _comparable(messages: Sequence[Mapping[str, Any]]) -> list[Any]:

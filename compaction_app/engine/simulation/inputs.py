@@ -53,6 +53,8 @@ FLUSH_TOOLS: Final = frozenset({"read", "write"})
 TOOL_LINE_CHARS: Final = {"exec": 65}
 """Characters of a tool's line in the system prompt, where known; a flush turn's prompt lacks them."""
 
+FIRST_NEW_ID: Final = 1 << 31
+
 AGENT_KEYS: Final = (":subagent:", ":explicit:")
 
 NO_REPORT: Final = (
@@ -214,7 +216,8 @@ def joined_entries(transcripts: Sequence[Transcript]) -> tuple[Entry, ...]:
 
 
 def _new_ids() -> Iterator[str]:
-    return (f"{number:08x}" for number in count(1))
+    """Ids like the runtime's, from where the numbers of old files, which have no ids, do not come."""
+    return (f"{number:08x}" for number in count(FIRST_NEW_ID))
 
 
 def path_of_key(key: str) -> Path:

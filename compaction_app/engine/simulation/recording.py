@@ -143,7 +143,8 @@ def _conversation(entries: Sequence[Entry]) -> Iterable[Entry]:
 
 class _Reader:
     def __init__(self, entries: Sequence[Entry]) -> None:
-        self.recording = Recording(entries=tuple(_plain(entry) for entry in entries))
+        self.ids = [entry.id for entry in entries]
+        self.recording = Recording(entries=tuple(map(self._plain, entries)))
         self.keys: set[str] = set()
         self.calls: list[RecordedCall] | None = None
         self.waiting: list[Record] = []
@@ -162,11 +163,11 @@ class _Reader:
             self._answer(entry)
         elif entry.role == "toolResult":
             if self.calls:
-                self.calls[-1].results.append(_plain(entry))
+                self.calls[-1].results.append(self._plain(entry))
         elif entry.type == "custom" and entry.record.get("customType") == CACHE_TTL_ENTRY:
             self.recording.stripped["cache_marker"] += 1
         else:
-            self.waiting.append(_plain(entry))
+            self.waiting.append(self._plain(entry))
 
     def _compaction(self, entry: Entry) -> None:
         record = entry.record
@@ -194,7 +195,7 @@ class _Reader:
             self.keys.add(key)
         turn = RecordedTurn(
             kind="compact" if entry.mark == "compact_command" else "message",
-            entry=_plain(entry),
+            entry=self._plain(entry),
             number=len(recording.turns) + 1,
             seq=entry.seq,
             before=[e for e in self.waiting if _holds_message(e)],
@@ -211,9 +212,19 @@ class _Reader:
         if self.calls and _is_final(self.calls[-1]):
             # A run without a stored prompt, such as the announcement of a subagent (runs 2).
             self.recording.stripped["run_without_prompt"] += 1
-            self.waiting.append(_plain(entry))
+            self.waiting.append(self._plain(entry))
             return
-        self.calls.append(RecordedCall(_plain(entry), self.lineage, entry.parent_seq))
+        self.calls.append(RecordedCall(self._plain(entry), self.lineage, entry.parent_seq))
+
+    def _plain(self, entry: Entry) -> Record:
+        """The entry with its id and time; old files name neither ids nor kept entries."""
+        record = entry.record
+        if isinstance(record.get("id"), str):
+            return record
+        plain = {**record, "id": entry.id, "parentId": None}
+        if entry.kept_seq is not None:
+            plain["firstKeptEntryId"] = self.ids[entry.kept_seq]
+        return plain
 
     def _caused(self, caused: Caused) -> None:
         self.recording.stripped[caused.kind] += 1
@@ -232,11 +243,3 @@ def _is_overflow_reply(entry: Entry) -> bool:
 
 def _holds_message(entry: Record) -> bool:
     return entry.get("type") in ("message", "custom_message", "branch_summary")
-
-
-def _plain(entry: Entry) -> Record:
-    """The entry with its id and time, also where an old file has none."""
-    record = entry.record
-    if isinstance(record.get("id"), str):
-        return record
-    return {**record, "id": entry.id, "parentId": None}

@@ -66,7 +66,7 @@ class Attempt:
         stored = message_of(self.run.message)
         self.news = [
             *self.told(),
-            {**stored, "content": _with_text(stored.get("content"), self.run.sent)},
+            {**stored, "content": with_text(stored.get("content"), self.run.sent)},
         ]
         return (yield from self.talk())
 
@@ -187,7 +187,7 @@ def failed(message: Message) -> bool:
     return message.get("role") == "assistant" and message.get("stopReason") == "error"
 
 
-def _with_text(content: Any, text: str) -> Any:
+def with_text(content: Any, text: str) -> Any:
     """The content of the prompt in the form in which it is sent."""
     if isinstance(content, str):
         return text

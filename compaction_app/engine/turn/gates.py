@@ -68,7 +68,7 @@ def preflight(work: TurnWork) -> Steps[str | None]:
     line = flush_line(situation.window, situation.reserve_floor, situation.soft_threshold)
     run = yield from compact(work, CompactionAsk("budget", judged.current_tokens))
     work.fired(
-        "preflight_compaction", judged.current_tokens, line.tokens, _reason(run.outcome, run.message),
+        "preflight_compaction", judged.current_tokens, line.tokens, outcome_reason(run.outcome, run.message),
         judged.decision,
     )  # fmt: skip
     if run.outcome == "compacted":
@@ -153,5 +153,6 @@ def _stored_messages(work: TurnWork, *, recent_only: bool) -> list[Mapping[str, 
     return recent_messages(read[::-1])
 
 
-def _reason(outcome: str, message: str | None) -> str:
+def outcome_reason(outcome: str, message: str | None) -> str:
+    """Why a compaction did nothing, in the words of its event."""
     return outcome if message is None else f"{outcome}: {message}"

@@ -21,7 +21,7 @@ Message = Mapping[str, Any]
 
 def attempt_history(messages: Sequence[Message], rules: RuleSet, now_ms: float) -> list[Message]:
     """The history of an attempt; ``now_ms`` is the time of error results made for calls without one."""
-    kept = [m for m in messages if not (is_transcript_only(m) or _is_silent(m, rules.silent_reply))]
+    kept = [m for m in messages if not (is_transcript_only(m) or is_silent(m, rules.silent_reply))]
     paired = repair_pairing(kept, rules.pruning.pairing, now_ms).messages
     joined: list[Message] = []
     for message in paired:
@@ -35,7 +35,7 @@ def attempt_history(messages: Sequence[Message], rules: RuleSet, now_ms: float) 
     return joined
 
 
-def _is_silent(message: Message, rules: SilentRules) -> bool:
+def is_silent(message: Message, rules: SilentRules) -> bool:
     content = message.get("content")
     if message.get("role") != "assistant" or not isinstance(content, list) or not content:
         return False

@@ -130,7 +130,7 @@ class _Recovery:
                 run.results_cut = True
                 return True
         work.fired("guard", work.total_before, None, decision.reason, decision)
-        run.reply = _reply(run)
+        run.reply = overflow_reply(run.kind, work.setup.lines.window)
         return False
 
     def _compact(self, verdict: OverflowVerdict) -> Steps[tuple[bool, str | None]]:
@@ -170,11 +170,11 @@ class _Recovery:
         return plan.likely_oversized
 
 
-def _reply(run: ModelRun) -> str:
+def overflow_reply(kind: RunKind, window: float) -> str:
     """What the user reads: the bare overflow, or, once a compaction helped nothing, advice."""
-    if run.kind == "flush":
+    if kind == "flush":
         return OVERFLOW_TEXT
-    floor = suggested_reserve_floor(run.work.setup.lines.window)
+    floor = suggested_reserve_floor(window)
     return (
         "⚠️ Auto-compaction could not recover this turn. I kept this conversation mapped to the current "
         "session. Please try again, use /compact, or use /new to start a fresh session.\n\n"

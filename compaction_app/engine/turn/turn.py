@@ -101,8 +101,16 @@ def _reply(work: TurnWork, text: str, *, stored: bool) -> Steps[None]:
     if not stored:
         yield from work.append_prompt()
     now = yield Moment("entry")
-    from_flush = text == OVERFLOW_TEXT and work.prompt.run_id
-    named = f"[[reply_to:{work.prompt.run_id}]]\n{text}" if from_flush else text
+    identity, leaf = next(work.setup.new_ids), work.state.leaf_id
+    yield from work.append(gateway_reply(text, work.prompt.run_id, identity, leaf, now))
+
+
+def gateway_reply(
+    text: str, run_id: str, identity: str, parent: str | None, now: float
+) -> dict[str, Any]:
+    """The entry of an answer that the gateway wrote itself."""
+    from_flush = text == OVERFLOW_TEXT and run_id
+    named = f"[[reply_to:{run_id}]]\n{text}" if from_flush else text
     message: dict[str, Any] = {
         "role": "assistant",
         "content": [{"type": "text", "text": named}],
@@ -113,9 +121,7 @@ def _reply(work: TurnWork, text: str, *, stored: bool) -> Steps[None]:
         "provider": "openclaw",
         "model": "gateway-injected",
     }
-    if work.prompt.run_id:
-        message["idempotencyKey"] = work.prompt.run_id
-    identity = next(work.setup.new_ids) + GATEWAY_ID_TAIL
-    leaf = work.state.leaf_id
-    entry = {"type": "message", "id": identity, "parentId": leaf, "timestamp": iso_text(now)}
-    yield from work.append({**entry, "message": message})
+    if run_id:
+        message["idempotencyKey"] = run_id
+    entry = {"type": "message", "id": identity + GATEWAY_ID_TAIL, "parentId": parent}
+    return {**entry, "timestamp": iso_text(now), "message": message}

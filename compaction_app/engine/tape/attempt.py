@@ -1,0 +1,335 @@
+"""One attempt of a run on a tape (the counterpart of ``turn.attempt`` and its stages)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from compaction_app.engine.inner_trigger import (
+    RunState,
+    check_inner_trigger,
+    overflow_mark_after,
+)
+from compaction_app.engine.overflow import classify_overflow
+from compaction_app.engine.pruning.cache_touch import CACHE_TTL_ENTRY, cache_touch_marker
+from compaction_app.engine.pruning.persist import capped_for_storage
+from compaction_app.engine.routing import OVERFLOW_TEXT
+from compaction_app.engine.simulation.usage import with_prompt
+from compaction_app.engine.tape.calling import (
+    CallStages,
+    clean_view,
+    judged_route,
+    truncate_view,
+)
+from compaction_app.engine.tape.compacting import compact, truncate_session
+from compaction_app.engine.tape.recorded import CallRows
+from compaction_app.engine.tape.row import Row
+from compaction_app.engine.tape.tape import CONTEXT, COUNT, SENT
+from compaction_app.engine.tape.view import Spot, View
+from compaction_app.engine.tape.work import SentCall
+from compaction_app.engine.turn.attempt_stages import AttemptEnd
+from compaction_app.engine.turn.compacting import CompactionAsk
+from compaction_app.engine.turn.record import EventKind
+from compaction_app.engine.turn.runtime_event import runtime_context
+from sessions_app.transcripts.usage import Usage, prompt_tokens
+
+if TYPE_CHECKING:
+    from compaction_app.engine.tape.run import ReplayRun
+
+
+class ReplayAttempt:
+    """``base_end`` ends the history in memory, ``news`` begins what came since the prompt."""
+
+    def __init__(self, run: ReplayRun) -> None:
+        self.run, self.record, self.session = run, run.record, run.record.session
+        self.tape, self.setup, self.rules = run.record.tape, run.record.setup, run.record.rules
+        self.base_end = self.news = 0
+        self.fresh: tuple[Row, ...] = ()
+        self.base_forms: dict[Spot, tuple[Row, Row]] = {}
+        self.compacted = self.overflow_attempted = False
+        self.touched_ms: float | None = None
+        self.fence: int | None = None
+
+    def carry_out(self) -> AttemptEnd:
+        """The whole attempt, its last stages included."""
+        end = self._until_end()
+        for stage in self.setup.order.ended:
+            _ENDED[stage](self)
+        return replace(end, compacted=self.compacted)
+
+    def _until_end(self) -> AttemptEnd:
+        self.load()
+        self.touched_ms = self.session.touched_ms
+        self.fence = self.base_view().totals()[COUNT]
+        for stage in self.setup.order.attempt:
+            end = _BEFORE_PROMPT[stage](self)
+            if end is not None:
+                return end
+        self.run.store_prompt()
+        self.fresh = (*self.told(), self.run.sent_row)
+        self.news = len(self.tape)
+        return self._talk()
+
+    def load(self) -> None:
+        """The history as the branch holds it, without an answer that failed last."""
+        tape, end = self.tape, len(self.tape)
+        at = end - 1
+        while at >= tape.start and (tape.rows[at].failed or tape.rows[at].message is None):
+            if tape.rows[at].failed:
+                end = at
+            at -= 1
+        self.base_end, self.news, self.fresh = end, len(tape), ()
+        self.base_forms = {}
+
+    def base_view(self) -> View:
+        """The history alone."""
+        view = View(self.tape, self.base_end, (), len(self.tape))
+        return view.preset(self.base_forms)
+
+    def told(self) -> tuple[Row, ...]:
+        """What the runtime tells the model beside the prompt; a flush turn is told nothing."""
+        events = runtime_context(self.record.queued) if self.run.kind == "turn" else []
+        return tuple(map(self.session.maker.message_row, events))
+
+    def _talk(self) -> AttemptEnd:
+        """Model calls until an answer without tool calls, or until something stops them."""
+        while True:
+            call = self._prepare()
+            if call.error is not None:
+                route = call.mid_turn.route if call.mid_turn else None
+                reason = route or "context_over_limit"
+                self.record.fired("guard", None, None, reason, call.guard)
+                if route == "truncate_tool_results_only":
+                    truncated = truncate_session(self.record)
+                    self.run.results_cut = truncated
+                    return AttemptEnd("handled" if truncated else "overflow", call.error)
+                return AttemptEnd("overflow", call.error, route)
+            answered, goes_on = self._call(call)
+            if answered is None:
+                return AttemptEnd("unanswered")
+            if goes_on:
+                continue
+            end = self._answered(answered)
+            if end is not None:
+                return end
+
+    def _prepare(self) -> CallStages:
+        if self.session.calls:  # also a flush turn's call looks at the time of the next one
+            self.session.reach(self.session.calls[0].asked_ms)
+        view = View(self.tape, self.base_end, self.fresh, self.news).preset(self.base_forms)
+        call = CallStages(self.record, view, self.run.system_chars, self.touched_ms, self.fence)
+        call.run()
+        self.touched_ms, self.fence = call.touched_ms, call.fence
+        return call
+
+    def _call(self, call: CallStages) -> tuple[Row | None, bool]:
+        """The answer's row, none when nobody can answer; and whether another call follows."""
+        record, session = self.record, self.session
+        tokens = call.view.totals()[SENT]
+        fingerprint = self.tape.fingerprint()
+        recorded, goes_on = self._next(fingerprint)
+        answer = None
+        if recorded is not None:
+            same = recorded.fingerprint == fingerprint
+            keeps = same and (not call.view.changes or session.own_policy)
+            answer = recorded.answer if keeps else self._billed(recorded, tokens)
+        elif self.run.kind == "flush":
+            answer = session.maker.message_row(
+                {"role": "assistant", "content": [{"type": "text", "text": "NO_REPLY"}],
+                 "stopReason": "stop", "timestamp": session.clock_ms}
+            )  # fmt: skip
+        sent = prompt_tokens(answer.usage) if answer else None
+        if call.pruned:
+            record.fired("prune", None, None, "cache_ttl_pruning", after=sent)
+        if self.run.results_cut:
+            self.run.results_cut = False
+            record.fired("truncate", None, None, "stored_results_shorter", after=sent)
+        number = record.next_call
+        record.called(SentCall(self.run.kind, number, answer, tokens, call.view.changes, recorded))
+        if answer is None:
+            return None, False
+        self.run.usages.append(answer.usage or Usage())
+        self._store(answer, recorded.results if recorded else ())
+        mark = overflow_mark_after(self.overflow_attempted, answer.message or {})
+        self.overflow_attempted = mark
+        return answer, goes_on or bool(recorded and recorded.results)
+
+    def _next(self, fingerprint: tuple[int, int]) -> tuple[CallRows | None, bool]:
+        """The recorded call that answers, and whether the recording goes on behind it."""
+        if self.run.kind == "flush":
+            return self.session.next_flush_call(), False
+        calls = self.session.calls
+        while calls:
+            recorded = calls.pop(0)
+            if recorded.failed and recorded.fingerprint != fingerprint and calls:
+                continue
+            self.session.reach(recorded.answered_ms)
+            return recorded, bool(calls) and not recorded.failed
+        return None, False
+
+    def _billed(self, recorded: CallRows, tokens: int) -> Row:
+        """The recorded answer with the bill of another context."""
+        if recorded.billed is None:
+            return recorded.answer
+        difference = tokens - recorded.context_tokens
+        prompt = max(0, round(recorded.billed + self.session.density * difference))
+        row = recorded.answer
+        message = with_prompt(row.message or {}, prompt)
+        return self.session.maker.billed(row, message)
+
+    def _store(self, answer: Row, results: tuple[Row, ...]) -> None:
+        session, cap = self.session, self.setup.stored_cap_chars
+        if not answer.entry.get("id"):
+            session.append_entry({"type": "message", "message": answer.message})
+        else:
+            session.append(answer)
+        persist = self.rules.pruning.persist
+        for row in results:
+            if row.result > cap:
+                row = session.maker.form(
+                    row, ("stored", cap), lambda m: capped_for_storage(m, cap, persist)
+                )
+            session.append(row)
+
+    def _answered(self, answer: Row) -> AttemptEnd | None:
+        """The stages after the last answer; none when the runtime goes on after its own compaction."""
+        for stage in self.setup.order.answered:
+            if _ANSWERED[stage](self, answer, skip_aborted=True):
+                return None
+        message = answer.message or {}
+        error = message.get("errorMessage") if message.get("stopReason") == "error" else None
+        if isinstance(error, str):
+            verdict = classify_overflow(self.rules.overflow, self.rules.id, error)
+            if verdict.likely:
+                return AttemptEnd("overflow", error)
+        return AttemptEnd("answered")
+
+
+def check_prompt(attempt: ReplayAttempt) -> AttemptEnd | None:
+    """The pre-prompt check, on an unpruned copy of the history (spec budgets 4.5)."""
+    record = attempt.record
+    if record.rules.routing is None:
+        return None
+    view = View(attempt.tape, attempt.base_end, attempt.told(), len(attempt.tape))
+    view.preset(attempt.base_forms)
+    truncate_view(record, view)
+    route = judged_route(record, view, attempt.run.sent_text, attempt.run.system_chars)
+    record.note("pre_prompt_check", route.decision)
+    if route.route == "fits":
+        return None
+    estimate, budget = route.estimated_prompt_tokens, route.budget.prompt
+    if route.route == "truncate_tool_results_only":
+        record.fired("truncate", estimate, budget, route.route, route.decision)
+        if truncate_session(record):
+            attempt.run.results_cut = True
+            return AttemptEnd("handled")
+        return AttemptEnd("overflow", OVERFLOW_TEXT, "compact_only", checked=True)
+    record.fired("guard", estimate, budget, route.route, route.decision)
+    return AttemptEnd("overflow", OVERFLOW_TEXT, route.route, checked=True)
+
+
+def trigger_before_prompt(attempt: ReplayAttempt) -> None:
+    """The runtime's own trigger, on the last answer of the history."""
+    tape = attempt.tape
+    last = tape.answers.last_before(attempt.base_end)
+    if last is not None and last >= tape.start:
+        trigger(attempt, tape.rows[last], skip_aborted=False)
+
+
+def trigger(attempt: ReplayAttempt, answer: Row, *, skip_aborted: bool) -> bool:
+    """Whether the runtime compacts by itself, and does it; true when the prompt is sent again."""
+    setup, record = attempt.setup, attempt.record
+    line, around = setup.lines.named("inner_threshold"), setup.around
+    boundary = attempt.tape.boundary
+    message = answer.message or {}
+    found = check_inner_trigger(
+        setup.rules.inner_trigger,
+        setup.rules.id,
+        message,
+        RunState(
+            settings=replace(setup.lines.settings, enabled=line.active),
+            model={"provider": around.provider, "id": around.model, "contextWindow": setup.lines.window},
+            messages=_measured(attempt) if message.get("stopReason") == "error" else (message,),
+            latest_compaction_ms=boundary.at_ms if boundary else None,
+            overflow_attempted=attempt.overflow_attempted,
+        ),
+        skip_aborted=skip_aborted,
+    )  # fmt: skip
+    record.note("inner_trigger", found.decision)
+    attempt.overflow_attempted = found.overflow_attempted
+    if not found.compacts:
+        return False
+    kind: EventKind = "overflow_compaction" if found.retry else "threshold_compaction"
+    made = compact(record, CompactionAsk("inner_overflow" if found.retry else "inner_threshold"))
+    reason = made.outcome if made.message is None else made.message
+    record.fired(kind, record.total_before, line.tokens, reason, found.decision)
+    attempt.run.incomplete = made.decision.outcome == "incomplete"
+    if made.outcome == "compacted":
+        attempt.run.inner_compactions += 1
+        attempt.compacted = True
+        attempt.load()
+    return found.retry and made.outcome == "compacted"
+
+
+def _measured(attempt: ReplayAttempt) -> tuple[Mapping[str, Any], ...]:
+    """Messages that weigh what those in memory do: the last one with a usage, and one for the rest."""
+    tape = attempt.tape
+    last = tape.billed.last_before(len(tape))
+    news = tape.context[-1] - tape.context[attempt.news]
+    brought = sum(row.context for row in attempt.fresh)
+    if last is not None and last >= attempt.news:
+        return (tape.rows[last].message or {}, _filler(tape.context[-1] - tape.context[last + 1]))
+    while last is not None and (last >= attempt.base_end or tape.rows[last].left_out):
+        last = tape.billed.last_before(last)
+    if last is None or last < tape.start:
+        return (_filler(0),)
+    between = tape.taken[CONTEXT][attempt.base_end] - tape.taken[CONTEXT][last + 1]
+    between += sum(
+        new.context - row.context
+        for spot, (row, new) in attempt.base_forms.items()
+        if spot[0] > last
+    )
+    return (tape.rows[last].message or {}, _filler(between + brought + news))
+
+
+def _filler(tokens: int) -> Mapping[str, Any]:
+    return {"role": "user", "content": "x" * (4 * tokens)}
+
+
+def touch_cache(attempt: ReplayAttempt) -> None:
+    """The marker that tells when the provider's cache was last used."""
+    setup, session = attempt.setup, attempt.session
+    touch = cache_touch_marker(
+        setup.config,
+        setup.around.provider,
+        setup.around.model,
+        setup.rules,
+        session.clock_ms,
+        eligible=setup.pruning_eligible,
+        compacted=attempt.compacted,
+    )
+    attempt.record.note("cache_touch", touch.decision)
+    if touch.data is not None:
+        session.append_entry(
+            {"type": "custom", "customType": CACHE_TTL_ENTRY, "data": dict(touch.data)}
+        )
+        session.touched_ms = session.clock_ms or session.touched_ms
+
+
+def clean_images(attempt: ReplayAttempt) -> None:
+    """Old images taken out of the history for good, where the version does so once an attempt."""
+    view = attempt.base_view()
+    clean_view(attempt.record, view)
+    attempt.base_forms = {
+        spot: (attempt.tape.rows[spot[0]], row) for spot, row in view.forms.items()
+    }
+
+
+_BEFORE_PROMPT: Final[Mapping[str, Callable[[ReplayAttempt], AttemptEnd | None]]] = {
+    "pre_prompt_check": check_prompt,
+    "inner_trigger_before_prompt": trigger_before_prompt,
+    "stored_history_images": clean_images,
+}
+_ANSWERED: Final[Mapping[str, Callable[..., bool]]] = {"inner_trigger": trigger}
+_ENDED: Final[Mapping[str, Callable[[ReplayAttempt], None]]] = {"cache_touch": touch_cache}

@@ -1,0 +1,181 @@
+"""Compactions and cut tool results on a tape (the counterpart of ``turn.compacting``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compaction_app.engine.compaction.boundary import tokens_after
+from compaction_app.engine.compaction.run import NO_CONVERSATION, RunOutcome
+from compaction_app.engine.decision import Decision, Step
+from compaction_app.engine.manual_compaction import ALREADY_COMPACTED, NOTHING_TO_COMPACT
+from compaction_app.engine.pruning.session_rewrite import is_left_out, rewrite_session
+from compaction_app.engine.tape.row import Row
+from compaction_app.engine.tape.tape import Boundary, Tape
+from compaction_app.engine.tape.work import TurnRecord
+from compaction_app.engine.turn.compacting import INCOMPLETE, CompactionAsk
+from compaction_app.engine.turn.record import Number
+from sessions_app.transcripts.session_context import context_of_path
+from sessions_app.transcripts.timestamps import epoch_ms, iso_text
+from sessions_app.tokens import javascript as js
+from sessions_app.tokens.message_tokens import usage_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """How a compaction ended; as ``compaction.run.CompactionRun``."""
+
+    outcome: RunOutcome
+    decision: Decision
+    message: str | None = None
+    tokens_before: Number | None = None
+    tokens_after: Number | None = None
+
+
+def compact(record: TurnRecord, ask: CompactionAsk) -> Compacted:
+    """Compact the tape's branch, where the rules let it."""
+    identity = record.session.new_id()
+    made = _carry_out(record, ask, identity)
+    record.note("compaction", made.decision)
+    return made
+
+
+def _carry_out(record: TurnRecord, ask: CompactionAsk, identity: str) -> Compacted:
+    rules, tape, lines = record.rules, record.tape, record.setup.lines
+    end = len(tape)
+    if not ask.inside_run and tape.real[end] == tape.real[tape.start]:
+        return _nothing(record, "skipped", "no_real_conversation", NO_CONVERSATION)
+    if not end or tape.rows[-1].type == "compaction":
+        manual = ask.trigger == "manual"
+        reason = "already_compacted" if end else "empty_session"
+        message = ALREADY_COMPACTED if end else NOTHING_TO_COMPACT
+        return _nothing(record, "failed" if manual else "skipped", reason, message)
+    first, turn = tape.cut(lines.settings.keep_recent_tokens)
+    start = tape.boundary.range_start if tape.boundary else 0
+    hangs = ask.inside_run and rules.turn.split_turn_hangs and turn >= 0
+    if hangs and _says(tape, start, turn) and _says(tape, turn, first):
+        decision = Decision("compaction", False, "incomplete", INCOMPLETE, rules.id)
+        return Compacted("cancelled", decision, INCOMPLETE)
+    before = context_size(tape)
+    summary = record.session.summary()
+    now = iso_text(record.session.clock_ms)
+    is_hard = (
+        ask.trigger == "manual"
+        and not js.is_number(record.setup.configured_keep)
+        and not js.is_blank(summary.text)
+        and tape.messages.first_from(0) is not None
+        and (tape.messages.first_from(0) or 0) < first
+    )
+    kept_id = identity if is_hard else tape.rows[first].entry["id"]
+    entry: dict[str, Any] = {
+        "type": "compaction", "id": identity, "parentId": None, "timestamp": now,
+        "summary": summary.text, "firstKeptEntryId": kept_id, "tokensBefore": before,
+    }  # fmt: skip
+    if summary.details is not None:
+        entry["details"] = summary.details
+    entry["fromHook"] = summary.from_hook
+    estimated_before = _estimate(tape)
+    append_boundary(record, entry, end if is_hard else first)
+    estimated = _estimate(tape)
+    after = tokens_after(estimated, ask.observed, estimated_before)
+    steps = (
+        Step("tokensBefore", "usage + tokens after it", before),
+        Step("estimateBefore", "Σ tokens of messages", estimated_before),
+        Step("estimateAfter", "Σ tokens of messages with the summary", estimated),
+        Step("tokensAfter", "estimateAfter unless it grew", after),
+    )
+    inputs = {"mode": lines.mode, "manual": ask.trigger == "manual"}
+    decision = Decision("compaction", True, "compacted", "summarised", rules.id, inputs, steps)
+    return Compacted("compacted", decision, None, before, after)
+
+
+def append_boundary(record: TurnRecord, entry: dict[str, Any], kept: int) -> None:
+    """Append a compaction that keeps the rows from ``kept`` on."""
+    session = record.session
+    place = len(record.tape)
+    session.append(session.maker.row(entry))
+    record.tape.boundary = boundary_at(record, entry, place, kept)
+
+
+def boundary_at(record: TurnRecord, entry: Any, place: int, kept: int | None) -> Boundary:
+    maker = record.session.maker
+    (message,) = context_of_path((entry,)).messages
+    numbers = maker.numbers(message)
+    summary = replace(maker.row(entry), message=message, **numbers)
+    at_ms = epoch_ms(entry["timestamp"]) or 0
+    if kept is None:  # its tail is on the branch no longer
+        return Boundary(place, place, place + 1, summary, at_ms)
+    return Boundary(place, kept, kept, summary, at_ms)
+
+
+def _nothing(record: TurnRecord, outcome: RunOutcome, reason: str, message: str) -> Compacted:
+    decision = Decision("compaction", False, outcome, reason, record.rules.id)
+    return Compacted(outcome, decision, message)
+
+
+def _says(tape: Tape, start: int, end: int) -> bool:
+    """Whether there is any message between two places."""
+    return end > start and tape.power[end] != tape.power[start]
+
+
+def _estimate(tape: Tape) -> int:
+    summary = tape.boundary.summary.context if tape.boundary else 0
+    return summary + tape.context_tokens(tape.start)
+
+
+def context_size(tape: Tape) -> Number:
+    """The last billed usage of the context, and the estimate of what came after it."""
+    last = tape.billed.last_before(len(tape))
+    if last is None or last < tape.start:
+        return _estimate(tape)
+    row: Row = tape.rows[last]
+    assert row.message is not None
+    return usage_tokens(row.message["usage"]) + tape.context[-1] - tape.context[last + 1]
+
+
+def truncate_session(record: TurnRecord) -> bool:
+    """Cut the tool results of the branch for good; whether any was cut."""
+    setup, tape, session = record.setup, record.tape, record.session
+    leaf = None
+    entries = []
+    for row in tape.rows:
+        entries.append({**row.entry, "parentId": leaf})
+        leaf = row.entry["id"]
+    rewritten = rewrite_session(
+        entries,
+        setup.lines.window,
+        record.rules.pruning.session_rewrite,
+        new_ids=iter(session.new_id, None),
+        timestamp=iso_text(session.clock_ms),
+        single_cap_chars=setup.tool_cap_chars,
+        aggregate_cap_chars=setup.tool_cap_chars,
+    )
+    if rewritten.appended:
+        first = len(rewritten.branch) - len(rewritten.appended)
+        _put_anew(record, first, rewritten.appended)
+    if any(entry["type"] == "compaction" for entry in rewritten.appended):
+        record.fired("truncate", None, None, "compaction_appended_again")
+    if rewritten.truncated:
+        record.fired("truncate", record.total_before, None, "tool_results_truncated")
+    return rewritten.truncated
+
+
+def _put_anew(record: TurnRecord, first: int, appended: Any) -> None:
+    tape, maker = record.tape, record.session.maker
+    remapped = record.rules.pruning.session_rewrite.remaps_ids
+    old = [row for row in tape.rows[first:] if remapped or not is_left_out(row.entry)]
+    rows = [
+        replace(maker.row({**entry, "parentId": None}), missing=row.missing, left_out=row.left_out)
+        for row, entry in zip(old, appended, strict=True)
+    ]
+    tape.replace_end(first, rows)
+    last = next(
+        (i for i in range(len(tape) - 1, -1, -1) if tape.rows[i].type == "compaction"), None
+    )
+    if last is None:
+        return
+    entry = tape.rows[last].entry
+    kept = next(
+        (i for i, row in enumerate(tape.rows) if row.entry["id"] == entry["firstKeptEntryId"]), None
+    )
+    tape.boundary = boundary_at(record, entry, last, kept)

@@ -1,0 +1,39 @@
+"""A whole recording replayed turn by turn, exactly, without putting a context together.
+
+The same stages in the same order as ``turn.turn``, with the same decisions and the same tokens, but on
+running sums. Equal is what tests/engine/test_replay_equals_turn.py draws: transcripts as the runtime
+writes them, whose results follow their calls and whose calls have ids of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from compaction_app.engine.tape.gates import gate_constants
+from compaction_app.engine.tape.recorded import RecordedRows
+from compaction_app.engine.tape.turn import replay_turn
+from compaction_app.engine.tape.work import ReplayedTurn, SessionReplay
+from compaction_app.engine.turn.requests import KnownSummary
+from compaction_app.engine.turn.setup import RunSetup
+
+
+def replay_session(
+    setup: RunSetup,
+    recorded: RecordedRows,
+    summaries: Sequence[KnownSummary],
+    density: float,
+    *,
+    header_bytes: int = 0,
+    own_policy: bool = False,
+) -> list[ReplayedTurn]:
+    """Every turn of a recording, each on what the turns before it left.
+
+    ``summaries`` are taken in their order, the last one again and again; there must be one where the
+    session compacts. ``density``: billed tokens per estimated one. ``own_policy``: the recorded bills
+    hold wherever the context is the recorded one, also where a call is pruned.
+    """
+    session = SessionReplay(
+        setup, recorded, iter(summaries), density, header_bytes, own_policy=own_policy
+    )
+    constants = gate_constants(setup)
+    return [replay_turn(session, turn, constants) for turn in recorded.turns]

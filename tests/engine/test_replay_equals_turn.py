@@ -1,0 +1,136 @@
+"""The replay on arrays, held equal to turns on real messages: every decision, every token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compaction_app.engine.circumstances import PATHS, Path
+from compaction_app.engine.policy import SETTINGS
+from compaction_app.engine.rule_sets import OPENCLAW_2026_5_28, RULE_SETS, RuleSet
+from compaction_app.engine.simulation.driver import Answers, simulate
+from compaction_app.engine.simulation.inputs import (
+    Asked,
+    SessionFiles,
+    SimulationInputs,
+    simulation_inputs,
+)
+from compaction_app.engine.simulation.usage import ByDensity
+from compaction_app.engine.tape.recorded import recorded_rows
+from compaction_app.engine.tape.row import RowMaker
+from compaction_app.engine.tape.session import replay_session
+from compaction_app.engine.tape.work import ReplayedTurn
+from compaction_app.engine.turn.requests import KnownSummary
+from compaction_app.session_files import find_sessions
+from sessions_app.transcripts.usage import normalize_usage, prompt_tokens
+from tests.engine.policies import values
+from tests.engine.random_sessions import sessions
+from tests.golden.runs import LOCAL, NAMES, SAMPLES, folder
+
+DATA = FilePath(__file__).parents[1] / "data"
+SUMMARY = KnownSummary("s" * 3_000)
+
+
+def replayed(inputs: SimulationInputs, summaries: Sequence[KnownSummary]) -> list[ReplayedTurn]:
+    """The replay of the inputs that a simulation has."""
+    setup = inputs.setup
+    maker = RowMaker(setup.rules, "prompt_truncation" in setup.order.call)
+    rows = recorded_rows(inputs.recording, inputs.envelope, maker)
+    assert isinstance(inputs.rule, ByDensity)
+    return replay_session(
+        setup,
+        rows,
+        summaries,
+        inputs.rule.density,
+        header_bytes=inputs.header_bytes,
+        own_policy=inputs.own_policy,
+    )
+
+
+def differences(files: SessionFiles, asked: Asked) -> list[tuple[int, str, Any, Any]]:
+    """Where the two part, turn by turn; nothing where they agree."""
+    inputs, again = simulation_inputs(files, asked), simulation_inputs(files, asked)
+    summaries = inputs.recording.summaries or [SUMMARY]
+    answers = Answers(
+        inputs.setup,
+        inputs.rule,
+        iter(summaries),
+        iter(inputs.recording.flushes),
+        inputs.own_policy,
+    )
+    slow = simulate(inputs.recording, answers, inputs.envelope, inputs.header_bytes)
+    fast = replayed(again, summaries)
+    rules = inputs.setup.rules.usage
+    found: list[tuple[int, str, Any, Any]] = []
+    for one, other in zip(slow, fast, strict=True):
+        turn, made = one.recorded.number, one.result
+        calls = [
+            (c.run, c.number, prompt_tokens(normalize_usage((c.answer or {}).get("usage"), rules)))
+            for c in made.calls
+        ]
+        others = [
+            (c.run, c.number, prompt_tokens(c.answer.usage) if c.answer else None)
+            for c in other.calls
+        ]
+        pairs = {
+            "stages": (list(made.stages), list(other.stages)),
+            "calls": (calls, others),
+            "events": (list(made.events), list(other.events)),
+            "end": ([made.outcome, made.reply], [other.outcome, other.reply]),
+        }
+        for name, (left, right) in pairs.items():
+            parted = [(a, b) for a, b in zip(left, right, strict=False) if a != b]
+            if left != right:
+                found.append((turn, name, *(parted[0] if parted else (len(left), len(right)))))
+    return found
+
+
+PRUNING = {"contextPruning.mode": "cache-ttl", "contextPruning.ttl": "1s"}
+
+
+@st.composite
+def changed(draw: st.DrawFn) -> dict[str, Any]:
+    """A window of any size, and a few settings at other values."""
+    chosen = draw(st.lists(st.sampled_from(SETTINGS), unique_by=lambda s: s.key, max_size=6))
+    changes = {s.key: draw(values(s)) for s in chosen}
+    if draw(st.booleans()):
+        changes |= PRUNING | {"contextPruning.softTrimRatio": 0.05, "contextPruning.hardClearRatio": 0.1, "contextPruning.minPrunableToolChars": 0}  # fmt: skip
+    window = draw(st.integers(4_000, 40_000) | st.integers(40_000, 250_000))
+    keep = draw(st.sampled_from([200, 2_000, 8_000, 20_000]))
+    floor = draw(st.sampled_from([0, 1_000, 20_000]))
+    return {"contextWindow": window, "compaction.keepRecentTokens": keep, "compaction.reserveTokensFloor": floor, **changes}  # fmt: skip
+
+
+@settings(max_examples=100, deadline=None)
+@given(sessions(), changed(), st.sampled_from(list(RULE_SETS.values())), st.sampled_from(PATHS))
+def test_any_session_under_any_policy(
+    files: SessionFiles, changes: dict[str, Any], rules: RuleSet, path: Path
+) -> None:
+    assert differences(files, Asked(rules, path, changes)) == []
+
+
+@pytest.mark.parametrize("rules", RULE_SETS.values(), ids=list(RULE_SETS))
+def test_recorded_runs(rules: RuleSet) -> None:
+    for name in NAMES:
+        for files in find_sessions([folder(name)]):
+            asked = Asked(rules, path="local" if name in LOCAL else None)
+            assert differences(files, asked) == [], name
+
+
+REAL = [
+    SAMPLES / "openclaw-1-large-tool-results.jsonl",
+    SAMPLES / "pi-v3-1-two-compactions.jsonl",
+    *sorted((DATA / "transcripts").rglob("*.jsonl")),
+]
+
+
+@pytest.mark.parametrize("file", REAL, ids=lambda file: file.name)
+def test_real_transcripts(file: FilePath) -> None:
+    for files in find_sessions([file]):
+        asked = Asked(OPENCLAW_2026_5_28, changes={"contextWindow": 40_000, **PRUNING})
+        assert differences(files, asked) == []
