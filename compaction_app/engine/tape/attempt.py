@@ -280,7 +280,7 @@ def _measured(attempt: ReplayAttempt) -> tuple[Mapping[str, Any], ...]:
     brought = sum(row.context for row in attempt.fresh)
     if last is not None and last >= attempt.news:
         return (tape.rows[last].message or {}, _filler(tape.context[-1] - tape.context[last + 1]))
-    while last is not None and (last >= attempt.base_end or tape.rows[last].left_out):
+    while last is not None and not _stands_alone(attempt, last):
         last = tape.billed.last_before(last)
     if last is None or last < tape.start:
         return (_filler(0),)
@@ -291,6 +291,18 @@ def _measured(attempt: ReplayAttempt) -> tuple[Mapping[str, Any], ...]:
         if spot[0] > last
     )
     return (tape.rows[last].message or {}, _filler(between + brought + news))
+
+
+def _stands_alone(attempt: ReplayAttempt, place: int) -> bool:
+    """Whether the history shows this answer's own usage: of joined answers the last one's is shown."""
+    tape = attempt.tape
+    following = tape.answers.first_from(place + 1)
+    joined = (
+        following is not None
+        and following < attempt.base_end
+        and tape.group[following] == tape.group[place]
+    )
+    return place < attempt.base_end and not tape.rows[place].left_out and not joined
 
 
 def _filler(tokens: int) -> Mapping[str, Any]:

@@ -15,10 +15,10 @@ from compaction_app.engine.tape.tape import Boundary, Tape
 from compaction_app.engine.tape.work import TurnRecord
 from compaction_app.engine.turn.compacting import INCOMPLETE, CompactionAsk
 from compaction_app.engine.turn.record import Number
-from sessions_app.transcripts.session_context import context_of_path
-from sessions_app.transcripts.timestamps import epoch_ms, iso_text
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.message_tokens import usage_tokens
+from sessions_app.transcripts.session_context import context_of_path
+from sessions_app.transcripts.timestamps import epoch_ms, iso_text
 
 
 @dataclass(frozen=True, slots=True)

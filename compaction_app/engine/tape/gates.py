@@ -29,13 +29,13 @@ from compaction_app.engine.turn.gates import GATE_TEXT_BREAK, outcome_reason
 from compaction_app.engine.turn.record import Number
 from compaction_app.engine.turn.runtime_event import judged_text
 from compaction_app.engine.turn.setup import RunSetup
+from sessions_app.tokens import javascript as js
 from sessions_app.transcripts.session_index import (
     CompactionUpdate,
     compaction_count,
     increment_compaction_count,
     record_flush,
 )
-from sessions_app.tokens import javascript as js
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,19 @@ from typing import Any
 
 from compaction_app.engine.pruning.tool_calls import missing_result, result_id, tool_calls
 from compaction_app.engine.simulation.driver import Envelope
-from compaction_app.engine.simulation.recording import RecordedCall, RecordedTurn, Lineage, Recording
+from compaction_app.engine.simulation.recording import (
+    Lineage,
+    RecordedCall,
+    RecordedTurn,
+    Recording,
+)
 from compaction_app.engine.tape.row import MASK, Row, RowMaker, content_key
 from compaction_app.engine.tape.tape import POWER_BASE
 from compaction_app.engine.turn.attempt import with_text
 from compaction_app.engine.turn.work import TurnPrompt, message_of
+from sessions_app.tokens.message_tokens import messages_tokens
 from sessions_app.transcripts.session_context import context_of_path
 from sessions_app.transcripts.timestamps import epoch_ms
-from sessions_app.tokens.message_tokens import messages_tokens
 from sessions_app.transcripts.usage import prompt_tokens
 
 Entry = Mapping[str, Any]

@@ -16,8 +16,6 @@ from compaction_app.engine.pruning.history_images import clean_message
 from compaction_app.engine.pruning.persist import is_transcript_only
 from compaction_app.engine.pruning.truncate import tool_result_text_chars
 from compaction_app.engine.turn.history import is_silent
-from sessions_app.transcripts.session_context import context_of_path, llm_message
-from sessions_app.transcripts.timestamps import epoch_ms
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.loop_chars import loop_message_chars
 from sessions_app.tokens.message_tokens import (
@@ -28,6 +26,8 @@ from sessions_app.tokens.message_tokens import (
 )
 from sessions_app.tokens.pressure import BLOCK_OVERHEAD, MESSAGE_OVERHEAD, message_pressure
 from sessions_app.tokens.pruner_chars import pruner_message_chars
+from sessions_app.transcripts.session_context import context_of_path, llm_message
+from sessions_app.transcripts.timestamps import epoch_ms
 from sessions_app.transcripts.usage import Usage, has_nonzero_usage, normalize_usage
 
 if TYPE_CHECKING:
