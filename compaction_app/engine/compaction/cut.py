@@ -151,17 +151,17 @@ def cut_for_compaction(
     """
     end = len(entries)
     if not entries:
-        return _no_cut("empty_session", None, rule_set)
+        return no_cut("empty_session", None, rule_set)
     previous = last_compaction(entries)
     if previous == end - 1:
-        return _no_cut("already_compacted", previous, rule_set)
+        return no_cut("already_compacted", previous, rule_set)
     start = 0 if previous is None else range_start(entries, previous)
     cut = find_cut_point(entries, start, end, keep_recent_tokens, tokens_at)
     first_kept = cut.first_kept_index
     if not entries[first_kept].get("id"):
-        return _no_cut("invalid_session", previous, rule_set)
+        return no_cut("invalid_session", previous, rule_set)
     return CompactionCut(
-        decision=_cut_decision(start, end, keep_recent_tokens, cut, rule_set),
+        decision=cut_decision(start, end, keep_recent_tokens, cut, rule_set),
         previous_index=previous,
         history=range(start, cut.history_end),
         turn_prefix=range(cut.history_end, first_kept),
@@ -187,13 +187,15 @@ def range_start(entries: Sequence[Entry], previous: int) -> int:
     return next((i for i, e in enumerate(entries) if e.get("id") == wanted), previous + 1)
 
 
-def _no_cut(reason: str, previous: int | None, rule_set: str) -> CompactionCut:
+def no_cut(reason: str, previous: int | None, rule_set: str) -> CompactionCut:
+    """A branch without anything to cut, and why."""
     decision = Decision("compaction_cut", False, "nothing", reason, rule_set)
     nothing = range(0)
     return CompactionCut(decision, previous, nothing, nothing, nothing, None)
 
 
-def _cut_decision(start: int, end: int, keep: float, cut: CutPoint, rule_set: str) -> Decision:
+def cut_decision(start: int, end: int, keep: float, cut: CutPoint, rule_set: str) -> Decision:
+    """The decision of a cut that was found, with its arithmetic."""
     first_kept = cut.first_kept_index
     steps = [Step("collected", "Σ tokens of messages, newest first", cut.collected_tokens)]
     if cut.reached_index is not None:

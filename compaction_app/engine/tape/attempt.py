@@ -240,6 +240,8 @@ def trigger_before_prompt(attempt: ReplayAttempt) -> None:
 def trigger(attempt: ReplayAttempt, answer: Row, *, skip_aborted: bool) -> bool:
     """Whether the runtime compacts by itself, and does it; true when the prompt is sent again."""
     setup, record = attempt.setup, attempt.record
+    if attempt.run.kind == "flush" and setup.order.flush_first:
+        return False
     line, around = setup.lines.named("inner_threshold"), setup.around
     boundary = attempt.tape.boundary
     message = answer.message or {}

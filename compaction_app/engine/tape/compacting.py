@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from compaction_app.engine.compaction.boundary import tokens_after
+from compaction_app.engine.compaction.cut import CompactionCut, cut_decision, no_cut
 from compaction_app.engine.compaction.run import NO_CONVERSATION, RunOutcome
 from compaction_app.engine.decision import Decision, Step
 from compaction_app.engine.manual_compaction import ALREADY_COMPACTED, NOTHING_TO_COMPACT
@@ -30,14 +32,32 @@ class Compacted:
     message: str | None = None
     tokens_before: Number | None = None
     tokens_after: Number | None = None
+    cut: CompactionCut | None = None
 
 
 def compact(record: TurnRecord, ask: CompactionAsk) -> Compacted:
     """Compact the tape's branch, where the rules let it."""
     identity = record.session.new_id()
+    path = record.tape.rows
     made = _carry_out(record, ask, identity)
-    record.note("compaction", made.decision)
+    cut = made.cut
+    if cut is not None:
+        record.note("compaction_cut", cut.decision)
+    record.note("compaction", made.decision, _parts(path, made, identity))
     return made
+
+
+def _parts(path: Sequence[Row], made: Compacted, identity: str) -> dict[str, tuple[str, ...]]:
+    """The branch's entries by what a compaction did with them, and the boundary that it wrote."""
+    if made.cut is None:
+        return {}
+    parts = {
+        "summarised": made.cut.history,
+        "turnPrefix": made.cut.turn_prefix,
+        "kept": made.cut.kept,
+    }
+    named = {name: tuple(path[n].entry["id"] for n in at) for name, at in parts.items() if at}
+    return named | ({"boundary": (identity,)} if made.outcome == "compacted" else {})
 
 
 def _carry_out(record: TurnRecord, ask: CompactionAsk, identity: str) -> Compacted:
@@ -49,13 +69,14 @@ def _carry_out(record: TurnRecord, ask: CompactionAsk, identity: str) -> Compact
         manual = ask.trigger == "manual"
         reason = "already_compacted" if end else "empty_session"
         message = ALREADY_COMPACTED if end else NOTHING_TO_COMPACT
-        return _nothing(record, "failed" if manual else "skipped", reason, message)
-    first, turn = tape.cut(lines.settings.keep_recent_tokens)
-    start = tape.boundary.range_start if tape.boundary else 0
-    hangs = ask.inside_run and rules.turn.split_turn_hangs and turn >= 0
-    if hangs and _says(tape, start, turn) and _says(tape, turn, first):
+        cut = no_cut(reason, None, rules.id)
+        return _nothing(record, "failed" if manual else "skipped", reason, message, cut)
+    cut = _cut(record)
+    first = cut.kept.start
+    hangs = ask.inside_run and rules.turn.split_turn_hangs
+    if hangs and _says(tape, cut.history) and _says(tape, cut.turn_prefix):
         decision = Decision("compaction", False, "incomplete", INCOMPLETE, rules.id)
-        return Compacted("cancelled", decision, INCOMPLETE)
+        return Compacted("cancelled", decision, INCOMPLETE, cut=cut)
     before = context_size(tape)
     summary = record.session.summary()
     now = iso_text(record.session.clock_ms)
@@ -86,7 +107,20 @@ def _carry_out(record: TurnRecord, ask: CompactionAsk, identity: str) -> Compact
     )
     inputs = {"mode": lines.mode, "manual": ask.trigger == "manual"}
     decision = Decision("compaction", True, "compacted", "summarised", rules.id, inputs, steps)
-    return Compacted("compacted", decision, None, before, after)
+    return Compacted("compacted", decision, None, before, after, cut)
+
+
+def _cut(record: TurnRecord) -> CompactionCut:
+    tape, keep = record.tape, record.setup.lines.settings.keep_recent_tokens
+    cut, start, end = tape.cut(keep), tape.range_start, len(tape)
+    return CompactionCut(
+        decision=cut_decision(start, end, keep, cut, record.rules.id),
+        previous_index=tape.boundary.place if tape.boundary else None,
+        history=range(start, cut.history_end),
+        turn_prefix=range(cut.history_end, cut.first_kept_index),
+        kept=range(cut.first_kept_index, end),
+        cut=cut,
+    )
 
 
 def append_boundary(record: TurnRecord, entry: dict[str, Any], kept: int) -> None:
@@ -108,14 +142,20 @@ def boundary_at(record: TurnRecord, entry: Any, place: int, kept: int | None) ->
     return Boundary(place, kept, kept, summary, at_ms)
 
 
-def _nothing(record: TurnRecord, outcome: RunOutcome, reason: str, message: str) -> Compacted:
+def _nothing(
+    record: TurnRecord,
+    outcome: RunOutcome,
+    reason: str,
+    message: str,
+    cut: CompactionCut | None = None,
+) -> Compacted:
     decision = Decision("compaction", False, outcome, reason, record.rules.id)
-    return Compacted(outcome, decision, message)
+    return Compacted(outcome, decision, message, cut=cut)
 
 
-def _says(tape: Tape, start: int, end: int) -> bool:
-    """Whether there is any message between two places."""
-    return end > start and tape.power[end] != tape.power[start]
+def _says(tape: Tape, places: range) -> bool:
+    """Whether there is any message at these places."""
+    return bool(places) and tape.power[places.stop] != tape.power[places.start]
 
 
 def _estimate(tape: Tape) -> int:

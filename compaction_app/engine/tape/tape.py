@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from operator import add
 from typing import Final
 
+from compaction_app.engine.compaction.cut import CutPoint, CutReason
 from compaction_app.engine.tape.row import MASK, Joined, Row
 from sessions_app.tokens import javascript as js
 
@@ -103,6 +104,11 @@ class Tape:
     def start(self) -> int:
         """Where the kept rows of the context begin."""
         return self.boundary.kept if self.boundary else 0
+
+    @property
+    def range_start(self) -> int:
+        """Where the entries begin that no compaction has summarised."""
+        return self.boundary.range_start if self.boundary else 0
 
     def append(self, row: Row) -> None:
         """Append behind the leaf, on the branch and in the file."""
@@ -246,29 +252,35 @@ class Tape:
         said = (self.hash[-1] - self.hash[start]) * pow(self.power[start], -1, 1 << 64) & MASK
         return (self.boundary.summary.key if self.boundary else 0, said)
 
-    def cut(self, keep: float) -> tuple[int, int]:
-        """The first kept row of a compaction, and where the turn begins that it splits (-1: none).
-
-        The same answer as ``compaction.cut.find_cut_point``.
-        """
-        start, end = self.boundary.range_start if self.boundary else 0, len(self.rows)
+    def cut(self, keep: float) -> CutPoint:
+        """Where a compaction cuts the branch; the same answer as ``compaction.cut.find_cut_point``."""
+        start, end = self.range_start, len(self.rows)
+        reached = self._reached(start, end, keep)
+        collected = self.counted[end] - self.counted[start if reached is None else reached]
         first = self.cut_points.first_from(start)
         if first is None:
-            return start, -1
-        cut, sums = first, self.counted
-        if sums[end] - sums[start] >= keep and self.messages.last_before(end) is not None:
-            reached = bisect_right(sums, sums[end] - keep, start, end + 1) - 1
-            place = self.messages.last_before(reached + 1)
-            reached = start if place is None or place < start else place
+            return CutPoint(start, -1, False, "no_cut_point", collected, reached, None)
+        reason: CutReason = "all_kept"
+        valid = first
+        if reached is not None:
             behind = self.cut_points.first_from(reached)
-            cut = first if behind is None else behind
+            valid = first if behind is None else behind
+            reason = "no_cut_point_behind" if behind is None else "kept_enough"
+        cut = valid
         while cut > start and self.rows[cut - 1].type not in ("compaction", "message"):
             cut -= 1
-        row = self.rows[cut]
-        if row.type == "message" and row.role == "user":
-            return cut, -1
-        turn = self.turn_starts.last_before(cut + 1)
-        return cut, -1 if turn is None or turn < start else turn
+        turn = None
+        if not (self.rows[cut].type == "message" and self.rows[cut].role == "user"):
+            turn = self.turn_starts.last_before(cut + 1)
+        turn = -1 if turn is None or turn < start else turn
+        return CutPoint(cut, turn, turn >= 0, reason, collected, reached, valid)
+
+    def _reached(self, start: int, end: int, keep: float) -> int | None:
+        """The last message from which on at least ``keep`` tokens are collected."""
+        sums, last = self.counted, self.messages.last_before(end)
+        if last is None or last < start or sums[end] - sums[start] < keep:
+            return None
+        return min(bisect_right(sums, sums[end] - keep, start, end + 1) - 1, last)
 
     def replace_end(self, first: int, rows: Sequence[Row]) -> None:
         """The branch from ``first`` on appended again, in other forms."""

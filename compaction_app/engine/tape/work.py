@@ -129,8 +129,12 @@ class TurnRecord:
         self._calls: list[SentCall] = []
         self._events: list[Event] = []
 
-    def note(self, stage: str, decision: Decision) -> None:
-        self._stages.append(StageRecord(stage, self.run, self.attempt, self.next_call, decision))
+    def note(
+        self, stage: str, decision: Decision, entries: Mapping[str, tuple[str, ...]] | None = None
+    ) -> None:
+        """Keep a stage's decision, fired or not."""
+        made = StageRecord(stage, self.run, self.attempt, self.next_call, decision, entries or {})
+        self._stages.append(made)
 
     def called(self, call: SentCall) -> None:
         self._calls.append(call)
