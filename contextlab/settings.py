@@ -147,6 +147,11 @@ CELERY_TASK_TIME_LIMIT = JOB_SECONDS + 30
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    "count live sessions": {
+        "task": "sessions_app.tasks.count_live_sessions",
+        "schedule": 5.0,
+        "options": {"expires": 5.0},  # a late one is worth nothing: the next one does all there is
+    },
     "sweep jobs": {"task": "sessions_app.tasks.sweep_jobs", "schedule": 30.0},
     "drop old decisions": {
         "task": "compaction_app.tasks.drop_old_decisions",

@@ -13,10 +13,13 @@ from sessions_app.transcripts.columns import KINDS, MARKS, UNKNOWN
 from sessions_app.transcripts.timeline import Timeline, timeline
 
 SPARK_POINTS = 60
+FACT_FIELDS = ("facts", "spark", "peak_tokens", "entry_count", "counted", "last_at")
+LIVE_FACT_FIELDS = ("facts", "spark", "peak_tokens", "counted")
+"""What of a live session is counted; the rest its writers keep up to date."""
 
 
-def write_facts(session: Session, window: Window) -> None:
-    """Count anew what the window holds, and save it with the session."""
+def count_facts(session: Session, window: Window) -> None:
+    """Count anew what the window holds; ``FACT_FIELDS`` of the session are changed, not saved."""
     columns = columns_of_window(window)
     grown = timeline(columns)
     session.facts = facts(grown, len(columns.leaves()))
@@ -24,9 +27,8 @@ def write_facts(session: Session, window: Window) -> None:
     session.facts["problems"] = ImportProblem.objects.filter(window=window).count()
     session.spark = spark(grown)
     session.peak_tokens = grown.peak
-    session.entry_count = window.entry_count
+    session.entry_count = session.counted = len(columns)
     session.last_at = _last_time(columns.at_ms)
-    session.save()
 
 
 def facts(grown: Timeline, branches: int) -> dict[str, Any]:

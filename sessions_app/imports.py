@@ -19,7 +19,7 @@ from uuid import UUID
 from django.db import transaction
 
 from sessions_app import signals
-from sessions_app.facts import write_facts
+from sessions_app.facts import count_facts
 from sessions_app.importers import NotATranscript, Position, entries_of, index
 from sessions_app.importers.records import giant_file
 from sessions_app.models import Agent, ImportProblem, Session, Team, Window
@@ -109,7 +109,7 @@ def _known_window(
 ) -> tuple[Window | None, hashlib._Hash]:
     """The window whose bytes this file begins with, and the digest so far; the longest one wins."""
     found = Window.objects.filter(
-        session__team=team, head_digest=head_digest, content_bytes__lte=size
+        session__team=team, session__is_live=False, head_digest=head_digest, content_bytes__lte=size
     )
     for window in found.select_related("session").order_by("-content_bytes"):
         file.seek(0)
@@ -284,5 +284,6 @@ def _finish(session: Session, window: Window) -> None:
             window.problems.update_or_create(
                 line=0, kind=giant.kind, defaults={"message": giant.message}
             )
-        write_facts(session, window)
+        count_facts(session, window)
+        session.save()
         transaction.on_commit(lambda: signals.session_changed.send(Session, session=session))

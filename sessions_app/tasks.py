@@ -7,7 +7,7 @@ from typing import Any
 
 from celery import shared_task
 
-from sessions_app import jobs, recount, uploads
+from sessions_app import following, jobs, recount, uploads
 from sessions_app.working import CannotDo, Hold, do
 
 
@@ -48,6 +48,12 @@ def recount_session(uuid: str) -> None:
         return {}
 
     do(uuid, work)
+
+
+@shared_task
+def count_live_sessions() -> None:
+    """Bring the list's numbers of live sessions up to date."""
+    following.count_live()
 
 
 @shared_task

@@ -15,6 +15,7 @@ urlpatterns = [
     path("jobs/<uuid:uuid>/cancel/", job_views.job_cancel, name="job-cancel"),
     path("jobs/<uuid:uuid>/retry/", job_views.job_retry, name="job-retry"),
     path("sessions/<uuid:uuid>/entries/", views.entries, name="entries"),
+    path("sessions/<uuid:uuid>/export/", views.export, name="export"),
     path("sessions/<uuid:uuid>/encoding/", views.encoding, name="encoding"),
     path("sessions/<uuid:uuid>/entries/<int:seq>/", views.entry, name="entry"),
     path("sessions/<uuid:uuid>/entries/<int:seq>/raw/", views.entry_raw, name="entry-raw"),

@@ -10,14 +10,16 @@ from uuid import UUID
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import F, OrderBy, Q
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from sessions_app import access, uploads
 from sessions_app.batches import FileReport
+from sessions_app.downloads import download
 from sessions_app.entries import entries_page, entry_view, raw_text
+from sessions_app.export import exported, file_name
 from sessions_app.folders import CONFIG_NAME, INDEX_NAME
 from sessions_app.listing import row_of
 from sessions_app.models import Job, Session
@@ -120,6 +122,13 @@ def entry_raw(request: HttpRequest, uuid: UUID, seq: int) -> HttpResponse:
     answer = HttpResponse(raw_text(session, seq), content_type="text/plain; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="entry-{seq}.json"'
     return answer
+
+
+@require_safe
+def export(request: HttpRequest, uuid: UUID) -> StreamingHttpResponse:
+    """The session as a file that imports again."""
+    session = access.load(Session.objects.all(), request.user, uuid)
+    return download(request, exported(session), file_name(session), "application/x-ndjson")
 
 
 @require_POST

@@ -19,6 +19,7 @@ PURE = (
     "compaction_app/summarisers/extraction/",
     "sessions_app/drawing/",
     "sessions_app/importers/",
+    "sessions_app/message_forms/",
     "sessions_app/tokens/",
     "sessions_app/transcripts/",
 )
