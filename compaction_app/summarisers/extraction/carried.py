@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from compaction_app.engine.compaction.identifiers import identifiers_in_their_words
 from compaction_app.engine.compaction.turns_section import PRESERVED_HEADING
-from compaction_app.summarisers.extraction.cues import Kind, kind_of_sentence
+from compaction_app.engine.wording.cues import Kind, kind_of_sentence
+from compaction_app.engine.wording.sentences import Sentence, clipped, lines
 from compaction_app.summarisers.extraction.findings import Findings
-from compaction_app.summarisers.extraction.sentences import Sentence, clipped, lines
 
 FAILED = "Failed: "
 NOTHING = ("None.", "None captured.", "No prior history.")

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 
-from compaction_app.summarisers.extraction.cues import Kind
-from compaction_app.summarisers.extraction.sentences import key_of
+from compaction_app.engine.wording.cues import Kind
+from compaction_app.engine.wording.sentences import key_of
 
 MAX_KEPT = 200
 """How many quotes of one kind are remembered; older ones give way."""

@@ -12,15 +12,15 @@ from compaction_app.engine.compaction.message_text import Message, latest_user_a
 from compaction_app.engine.compaction.real_conversation import is_meaningful
 from compaction_app.engine.compaction.requests import ModelCall
 from compaction_app.engine.compaction.safeguard_attempts import IDENTIFIER_MESSAGES
-from compaction_app.summarisers.extraction.carried import carry_on, summary_in_message
-from compaction_app.summarisers.extraction.cues import (
+from compaction_app.engine.wording.cues import (
     Kind,
     gives_reason,
     is_promise,
     kind_of_sentence,
 )
+from compaction_app.engine.wording.sentences import Sentence, clipped, sentences
+from compaction_app.summarisers.extraction.carried import carry_on, summary_in_message
 from compaction_app.summarisers.extraction.findings import Findings
-from compaction_app.summarisers.extraction.sentences import Sentence, clipped, sentences
 from compaction_app.summarisers.extraction.tool_use import tool_use
 from sessions_app.importers.marks import FLUSH_USER_TEXT
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compaction_app.engine.compaction.quality import REQUIRED_SECTIONS
+from compaction_app.engine.wording.cues import Kind
 from compaction_app.summarisers.extraction.carried import NOTHING
-from compaction_app.summarisers.extraction.cues import Kind
 
 NONE, NONE_CAPTURED, _ = NOTHING
 

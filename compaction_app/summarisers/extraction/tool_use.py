@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from compaction_app.engine.compaction.message_text import Message
 from compaction_app.engine.compaction.tool_failures import tool_failures
-from compaction_app.summarisers.extraction.sentences import clipped
+from compaction_app.engine.retention.file_actions import (
+    CHANGES,
+    COMMAND_KEYS,
+    PATH_KEYS,
+    first_of,
+)
+from compaction_app.engine.wording.sentences import clipped
+from sessions_app.transcripts.measures import CALL_TYPES
 
 MAX_FILES = 60
 MAX_OBJECT = 120
@@ -17,10 +23,7 @@ MAX_OBJECT = 120
 
 CHANGED, READ = " (changed)", " (read)"
 
-_PATH_KEYS = ("path", "file_path", "filePath", "filename", "file", "notebook_path")
-_OBJECT_KEYS = (*_PATH_KEYS, "command", "cmd", "url", "query", "pattern", "action")
-_CHANGES = re.compile("write|edit|patch|create|replace|delete|move|rename|insert|append", re.I)
-_CALLS = frozenset({"toolCall", "toolUse", "functionCall"})
+_OBJECT_KEYS = (*PATH_KEYS, *COMMAND_KEYS, "url", "query", "pattern", "action")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +43,9 @@ def tool_use(messages: Sequence[Message]) -> ToolUse:
         given = arguments if isinstance(arguments, Mapping) else {}
         identity = call.get("id")
         if isinstance(identity, str):
-            about[identity] = (name, _first(given, _OBJECT_KEYS))
-        if path := _first(given, _PATH_KEYS):
-            changed = _CHANGES.search(name) is not None or files.pop(path, "") == CHANGED
+            about[identity] = (name, first_of(given, _OBJECT_KEYS))
+        if path := first_of(given, PATH_KEYS):
+            changed = CHANGES.search(name) is not None or files.pop(path, "") == CHANGED
             files[path] = CHANGED if changed else READ
     touched = [path + how for path, how in reversed(files.items())]
     return ToolUse(tuple(touched[:MAX_FILES]), tuple(_failures(messages, about)))
@@ -71,10 +74,5 @@ def _calls(messages: Sequence[Message]) -> Iterator[Mapping[str, Any]]:
         content = message.get("content")
         if message.get("role") == "assistant" and isinstance(content, list):
             for block in content:
-                if isinstance(block, Mapping) and block.get("type") in _CALLS:
+                if isinstance(block, Mapping) and block.get("type") in CALL_TYPES:
                     yield block
-
-
-def _first(given: Mapping[str, Any], keys: Sequence[str]) -> str:
-    values = (given.get(key) for key in keys)
-    return next((value for value in values if isinstance(value, str) and value), "")

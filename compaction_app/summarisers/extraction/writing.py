@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from compaction_app.engine.compaction.ask_overlap import ask_overlap
 from compaction_app.engine.compaction.identifiers import MAX_IDENTIFIERS
+from compaction_app.engine.wording.cues import Kind
+from compaction_app.engine.wording.sentences import clipped, key_of
 from compaction_app.summarisers.extraction.carried import FAILED
-from compaction_app.summarisers.extraction.cues import Kind
 from compaction_app.summarisers.extraction.findings import Findings
 from compaction_app.summarisers.extraction.gathering import MAX_ASK
 from compaction_app.summarisers.extraction.layouts import SHARES, Layout, Section
-from compaction_app.summarisers.extraction.sentences import clipped, key_of
 from compaction_app.summarisers.extraction.tool_use import READ
 from sessions_app.tokens import javascript as js
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from compaction_app.summarisers.extraction.cues import (
+from compaction_app.engine.wording.cues import (
     Kind,
     kind_of_heading,
     kind_of_sentence,
@@ -31,20 +31,28 @@ _SPACES = re.compile(f"{js.SPACE_CLASS}+")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence or line; ``kind`` where the heading above it, or a box before it, says what it is."""
+    """One sentence or line; ``kind`` where the heading above it, or a box before it, says what it is.
+
+    ``start`` and ``end`` are where it stands in the text it was taken from; what a line above says of
+    it stands before it in ``text``, but not there.
+    """
 
     text: str
     kind: Kind | None = None
+    start: int = 0
+    end: int = 0
 
 
 def sentences(text: str) -> Iterator[Sentence]:
     """The sentences of a text without its code blocks, headings, rules and list marks."""
     for line in lines(text):
+        # What a line above says stands before the line's own text.
+        said_above = len(line.text) - (line.end - line.start)
         start = 0
         for end in _END.finditer(line.text):
-            yield from _quotable(line.text[start : end.start()], line.kind)
+            yield from _quotable(line, said_above, start, end.start())
             start = end.end()
-        yield from _quotable(line.text[start:], line.kind)
+        yield from _quotable(line, said_above, start, len(line.text))
 
 
 def lines(text: str) -> Iterator[Sentence]:
@@ -67,29 +75,32 @@ def lines(text: str) -> Iterator[Sentence]:
         elif len(line) < MAX_SENTENCE and (found := _LABEL.match(line)) is not None:
             label = found
         elif (mark := _LISTED.match(line)) is not None:
-            yield _item(line, mark, above, label)
+            text, kind = _item(line, mark, above, label)
+            yield Sentence(text, kind, match.start() + mark.end(), match.end())
         else:
             label = None
-            yield Sentence(line, above)
+            yield Sentence(line, above, match.start(), match.end())
 
 
 def _item(
     line: str, mark: re.Match[str], above: Kind | None, label: re.Match[str] | None
-) -> Sentence:
+) -> tuple[str, Kind | None]:
     text = line[mark.end() :]
     if mark["box"]:
-        return Sentence(text, "todos" if mark["box"] == " " else "done")
+        return text, "todos" if mark["box"] == " " else "done"
     if label is None:
-        return Sentence(text, above)
+        return text, above
     if (kind := kind_of_heading(label["text"])) is not None:
-        return Sentence(text, kind)
+        return text, kind
     kind = kind_of_sentence(label["text"], from_user=True)
-    return Sentence(text, above) if kind is None else Sentence(f"{label[0]} {text}", kind)
+    return (text, above) if kind is None else (f"{label[0]} {text}", kind)
 
 
-def _quotable(text: str, kind: Kind | None) -> Iterator[Sentence]:
+def _quotable(line: Sentence, said_above: int, start: int, end: int) -> Iterator[Sentence]:
+    text = line.text[start:end]
     if _LETTERS.search(text):
-        yield Sentence(clipped(text), kind)
+        first = line.start + max(start - said_above, 0)
+        yield Sentence(clipped(text), line.kind, first, line.start + max(end - said_above, 0))
 
 
 def clipped(text: str, limit: int = MAX_SENTENCE) -> str:

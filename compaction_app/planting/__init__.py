@@ -1,0 +1,1 @@
+"""Facts planted in real transcripts at known places: how well they are found, and found again."""
