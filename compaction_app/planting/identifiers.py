@@ -1,4 +1,4 @@
-"""Identifiers of every kind, sentences and lines of code they stand in, and texts that look like them."""
+"""Identifiers of every kind, made anew each time."""
 
 from __future__ import annotations
 
@@ -8,50 +8,6 @@ from typing import Final
 
 from compaction_app.engine.retention.anchors import AnchorKind
 
-FRAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    "en": (
-        "The value is {x}.",
-        "Look at {x}, please.",
-        "It was {x} all along",
-        "(see {x})",
-        "We got “{x}” from the other team.",
-        "Use `{x}` here.",
-        "Both **{x}** and the other one work.",
-        "{x} is what the monitor shows.",
-        "Is {x} correct?",
-        "Result: {x}; nothing else changed.",
-        "the old one\n{x}\nthe new one",
-        "- {x}: checked",
-        "| name | {x} |",
-        "Compare it with {x}!",
-        "It moved from A to {x}, then stopped.",
-        "[{x}]",
-    ),
-    "zh": (
-        "数值是{x}。",
-        "请看一下 {x}，谢谢。",
-        "监控显示{x}，没有别的变化",
-        "（参见{x}）",
-        "对方给的是“{x}”。",
-        "这里用 `{x}`。",
-        "结果：{x}；其余不变。",
-        "把{x}和旧的对比一下",
-        "是{x}吗？",
-        "旧的是别的，新的是{x}",
-    ),
-    "code": (
-        'value = "{x}"',
-        "result = check('{x}')  # looked up",
-        "# {x}",
-        '{{"value": "{x}", "ok": true}}',
-        "  - value: {x}",
-        "$ run --value={x} --quiet",
-        "INFO  value={x} done",
-        "<td>{x}</td>",
-        "return `{x}`;",
-        "// was {x} before",
-    ),
-}
 _HEX = "0123456789abcdef"
 _WORDS = (
     "ledger", "harbor", "meadow", "quartz", "willow", "billing", "import", "worker", "tenant", "export",
@@ -165,40 +121,3 @@ FULL_WIDTH: Final[Mapping[AnchorKind, tuple[str, ...]]] = {
     "host_port": ("１０．２．３．４：５４３２",),
 }
 """Forms with full-width characters."""
-
-DECOYS: Final[Mapping[AnchorKind, tuple[str, ...]]] = {
-    "path": (
-        "and/or", "read/write", "TCP/IP", "he/she", "CI/CD", "12/03/2026", "application/json", "3/4", "Node.js",
-        "n/a", "client/server", "w/o", "either/or", "Vue.js", "input/output", "/compact", "yes/no", "e.g. this",
-        "24/7", "text/html", "his/her", "pass/fail", "km/h", "Next.js", "on/off",
-    ),
-    "uuid": (
-        "1234-5678-9012", "12345678-abcd", "2026-12-01-10-30", "aaaa-bbbb-cccc", "00-11-22-33-44-55",
-        "zzzzzzzz-1111-2222-3333-444444444444", "123e4567-e89b-12d3-a456", "call-0001-0002",
-    ),
-    "hash": (
-        "defaced", "12345678", "20261201", "effaced", "decade", "1234567", "#a1b2c3", "call_00160a", "acceded",
-        "99999999", "0x7ffd", "facade", "abcdefgh1", "3141592653", "cafe", "beaded",
-    ),
-    "url": (
-        "http:", "example dot com", "https", "the http server", "www", "ftp client", "http/2", "a://b c",
-        "url://", "mailto someone",
-    ),
-    "host_port": (
-        "10:30", "12:45:10", "main.py:42", "line:123", "note: 8080", "3:2", "a:1", "http:80", "Genesis 1:31",
-        "src.ts:99", "16:9", "ratio 4:3", "width:1024", "at 23:59", "error:1234", "step 2:30",
-    ),
-    "version": (
-        "3.14", "1.5 times", "2.5", "section 3.2.1", "0.75", "12.30", "$3.50", "chapter 4.1", "99.9 percent",
-        "1.000.000", "12.03.2026", "v1", "8.5 out of 10", "figure 1.2.3", "10.5",
-    ),
-    "ticket": (
-        "UTF-8", "SHA-256", "ISO-8601", "A-1", "GPT-4", "x-12", "COVID-19", "#1", "AES-256", "B-52", "HTTP-2",
-        "utf-16", "RFC-2119", "#a1b", "ISO-8859-1", "UTF-16",
-    ),
-    "quantity": (
-        "2026", "step 3", "item 42", "port 8080", "room 101", "line 17", "7 of 9", "page 12", "2 things",
-        "number 5", "1 and 2", "the 3rd", "12 o'clock", "3 ways", "part 2", "50 shades",
-    ),
-}  # fmt: skip
-"""What looks like an identifier of the kind and is none."""

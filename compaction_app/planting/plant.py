@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -29,16 +28,6 @@ class Plant:
     block: int = 0
     start: int = 0
     end: int = 0
-
-
-def is_held_out(wording: str) -> bool:
-    """Half of all wordings, for good: by their digest."""
-    return hashlib.blake2b(wording.encode(), digest_size=1).digest()[0] % 2 == 1
-
-
-def of_part(wordings: Sequence[str], part: Part) -> list[str]:
-    """The wordings of one part."""
-    return [each for each in wordings if is_held_out(each) == (part == PARTS[1])]
 
 
 def spoken(role: str, text: str) -> Message:

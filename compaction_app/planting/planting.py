@@ -9,15 +9,9 @@ from typing import Final
 
 from compaction_app.engine.retention.anchors import AnchorKind
 from compaction_app.planting.actions import action_plants, named
-from compaction_app.planting.identifiers import (
-    CHINESE_QUANTITIES,
-    DECOYS,
-    FRAMES,
-    FULL_WIDTH,
-    MAKERS,
-)
-from compaction_app.planting.plant import Message, Part, Plant, answered, of_part, spoken
-from compaction_app.planting.statements import STATEMENTS
+from compaction_app.planting.identifiers import CHINESE_QUANTITIES, FULL_WIDTH, MAKERS
+from compaction_app.planting.plant import Message, Part, Plant, answered, spoken
+from compaction_app.planting.wordings import Wordings, wordings_of
 
 NEUTRAL: Final[Mapping[str, tuple[str, ...]]] = {
     "en": ("Thanks, that helps.", "Good morning.", "That looks fine to me.", "I see.", ""),
@@ -27,22 +21,22 @@ NEUTRAL: Final[Mapping[str, tuple[str, ...]]] = {
 
 def plants(part: Part, seed: int, rounds: int) -> list[Plant]:
     """Facts and decoys of every kind in a random order that the seed decides."""
-    random = Random(f"{part} {seed}")
+    random, wordings = Random(f"{part} {seed}"), wordings_of(part)
     found: list[Plant] = []
     for _ in range(rounds):
-        found += _statement_plants(part, random)
-        found += _identifier_plants(part, random)
-        found += action_plants(part, random)
+        found += _statement_plants(wordings, random)
+        found += _identifier_plants(wordings, random)
+        found += action_plants(wordings, random)
     random.shuffle(found)
     return found
 
 
-def _statement_plants(part: Part, random: Random) -> Iterator[Plant]:
-    for kind, (wordings, decoys) in STATEMENTS.items():
-        for language, said in wordings.items():
-            for wording in of_part(said, part):
+def _statement_plants(wordings: Wordings, random: Random) -> Iterator[Plant]:
+    for kind, (facts, decoys) in wordings.statements.items():
+        for language, said in facts.items():
+            for wording in said:
                 yield _spoken(kind, language, named(wording, random), random)
-            for wording in of_part(decoys[language], part):
+            for wording in decoys[language]:
                 plant = _spoken(kind, language, named(wording, random), random)
                 yield Plant(kind, language, plant.messages, None)
 
@@ -58,16 +52,16 @@ def _spoken(kind: AnchorKind, language: str, fact: str, random: Random) -> Plant
     )
 
 
-def _identifier_plants(part: Part, random: Random) -> Iterator[Plant]:
+def _identifier_plants(wordings: Wordings, random: Random) -> Iterator[Plant]:
     for kind, make in MAKERS.items():
-        for language, frames in FRAMES.items():
-            for frame in of_part(frames, part):
+        for language, frames in wordings.frames.items():
+            for frame in frames:
                 yield _named(
                     kind, language, frame, _value(kind, language, make(random), random), random
                 )
-        for decoy in of_part(DECOYS[kind], part):
+        for decoy in wordings.decoys[kind]:
             for language in ("en", "zh"):
-                frame = random.choice(of_part(FRAMES[language], part))
+                frame = random.choice(wordings.frames[language])
                 text = frame.replace("{x}", decoy)
                 yield Plant(
                     kind, language, (spoken(random.choice(("user", "assistant")), text),), None

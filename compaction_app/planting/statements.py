@@ -1,8 +1,7 @@
 """How people and agents say what must be kept to, what was decided and what is left to do.
 
 Each wording has gaps (``{path}``, ``{name}``, ``{number}``); the decoys read alike and say nothing of
-the kind. Half of the wordings, chosen by their digest, were never looked at while the rules were
-written: those are the held-out part.
+the kind. These are the wordings that the rules were written with.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 from pathlib import Path
 from random import Random
@@ -12,11 +13,11 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from compaction_app.engine.retention.anchors import KINDS, RULES_VERSION
-from compaction_app.planting.plant import PARTS, Plant, is_held_out
+from compaction_app.planting.plant import PARTS, Plant
 from compaction_app.planting.planting import plant_in, plants
-from compaction_app.planting.published import published
+from compaction_app.planting.published import as_markdown, published
 from compaction_app.planting.score import GOAL, calibrate
-from compaction_app.planting.statements import STATEMENTS
+from compaction_app.planting.wordings import wordings_of
 from sessions_app.tokens import javascript as js
 
 SAMPLE = Path(settings.BASE_DIR) / "sessions_app/samples/openclaw-1-large-tool-results.jsonl"
@@ -50,11 +51,12 @@ def test_planting_changes_no_message_of_the_transcript() -> None:
 
 
 def test_the_parts_share_no_wording() -> None:
-    for said, decoys in STATEMENTS.values():
-        for wordings in (*said.values(), *decoys.values()):
-            parts = {part for part in map(is_held_out, wordings)}
-            assert parts == {True, False}
-            assert len(set(wordings)) == len(wordings)
+    build, held_out = wordings_of("build"), wordings_of("held out")
+    for kind, pair in held_out.statements.items():
+        for mine, theirs in zip(pair, build.statements[kind], strict=True):
+            for language, said in mine.items():
+                assert len(set(said)) == len(said)
+                assert not set(said) & set(theirs[language])
 
 
 def test_the_held_out_part_meets_the_goal() -> None:
@@ -71,6 +73,12 @@ def test_the_published_figures_are_those_of_these_rules_and_meet_the_goal() -> N
     for figures in told["kinds"].values():
         for step in ("extraction", "matching"):
             assert min(figures[step]["precision"], figures[step]["recall"]) >= GOAL
+
+
+def test_the_documentation_shows_the_published_figures() -> None:
+    page = Path(settings.BASE_DIR) / "docs" / "retention.md"
+    assert as_markdown() in page.read_text(encoding="utf-8")
+    assert doctest.testfile(str(page), module_relative=False).failed == 0
 
 
 def test_anybody_can_run_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,14 +17,10 @@ from compaction_app.engine.retention.file_actions import (
 )
 from compaction_app.engine.retention.identifiers import identifiers
 from compaction_app.engine.retention.keys import key_of_identifier
-from compaction_app.engine.wording.demands import (
-    decides,
-    demands,
-    leaves_to_do,
-    promises,
-    reason_in,
-)
+from compaction_app.engine.wording.decisions import decides, reason_in
+from compaction_app.engine.wording.demands import demands
 from compaction_app.engine.wording.sentences import Sentence, clipped, key_of, sentences
+from compaction_app.engine.wording.tasks import leaves_to_do, promises
 from sessions_app.tokens import javascript as js
 from sessions_app.transcripts.measures import CALL_TYPES
 

@@ -23,14 +23,13 @@ EXTENSIONS: Final = _listed(
     "dockerfile, mk, cmake, patch, diff, lua, pl, r, jl, dart, ex, exs, erl, hs, clj, pem, crt, key, "
     "service, plist, wasm, map, tmpl, j2, bak, tmp"
 )
-_SLASH = re.compile(r"/[\w.@~]", re.ASCII)
 _BEHIND_SLASH = re.compile(r"/(?:[\w.@+~-]++/?)++", re.ASCII)
-_CLINGS_TO_PATH: Final = ("<", "/", "\\")
+_CLINGS_TO_PATH: Final = ("/", "\\")
 _PATH_CHARACTERS: Final = _CHARACTERS + "@~+"
 _WINDOWS = re.compile(r"(?<![\w])[A-Za-z]:(?:\\{1,2}[\w.@+-]+(?: [\w.@+-]+(?=\\))?)+", re.ASCII)
 _DOTTED = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,11})(?![\w(\[/\\-]|\.\w)", re.ASCII)
 _STEM = re.compile(r"\.?[\w-]+(?:\.[\w-]+)*", re.ASCII)
-_CLINGS_TO_FILE: Final = tuple("/@~\\:$+")
+_CLINGS_TO_FILE: Final = tuple("/@~\\")
 _MAX_WORD: Final = 100
 _ENDS_IN_FILE = re.compile(r"\.[a-z]{1,5}[0-9]?\Z", re.ASCII | re.IGNORECASE)
 _NAMES_OF_TOOLS = re.compile(
@@ -54,16 +53,19 @@ _TELLING_PART = re.compile(r"[0-9_.-]|[a-z][A-Z]")
 def paths(text: str) -> Iterator[tuple[int, int]]:
     """First and last character of each path with slashes, of Windows with backslashes."""
     end = 0
-    for slash in _SLASH.finditer(text):
-        at = slash.start()
-        if at < end or text[at - 1 : at] in ("/", "<"):
+    for behind in _BEHIND_SLASH.finditer(text):
+        at = behind.start()
+        before = text[at - 1 : at]
+        if before == "/":
             continue
-        window = text[max(end, at - _MAX_WORD) : at]
-        start = at - len(window) + len(window.rstrip(_PATH_CHARACTERS))
-        behind = _BEHIND_SLASH.match(text, at)
-        end = behind.end() if behind else at + 1
+        start = at
+        if before:
+            window = text[max(end, at - _MAX_WORD) : at]
+            start += len(window.rstrip(_PATH_CHARACTERS)) - len(window)
+        end = behind.end()
         path = text[start:end].rstrip(".-+")
-        if text[start - 1 : start] not in _CLINGS_TO_PATH and _is_path(path):
+        is_tag = before == "<" and "/" not in path[1:]
+        if text[start - 1 : start] not in _CLINGS_TO_PATH and not is_tag and _is_path(path):
             yield start, start + len(path)
     if "\\" in text:
         for match in _WINDOWS.finditer(text):

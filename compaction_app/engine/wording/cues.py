@@ -6,6 +6,7 @@ Words of eleven languages. A sentence without any of them is left to its place i
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 Kind = Literal[
@@ -106,6 +107,7 @@ _OF_AGENT: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 )
 
 
+@lru_cache(maxsize=2_000)
 def kind_of_heading(heading: str) -> Kind | None:
     """What stands below a heading; none for one that does not say."""
     return next((kind for kind, words in HEADINGS if words.search(heading)), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from compaction_app.engine.wording.cues import (
     Kind,
@@ -92,8 +93,13 @@ def _item(
         return text, above
     if (kind := kind_of_heading(label["text"])) is not None:
         return text, kind
-    kind = kind_of_sentence(label["text"], from_user=True)
+    kind = _kind_of_label(label["text"])
     return (text, above) if kind is None else (f"{label[0]} {text}", kind)
+
+
+@lru_cache(maxsize=2_000)
+def _kind_of_label(label: str) -> Kind | None:
+    return kind_of_sentence(label, from_user=True)
 
 
 def _quotable(line: Sentence, said_above: int, start: int, end: int) -> Iterator[Sentence]:

@@ -12,11 +12,12 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from compaction_app.engine.retention.anchors import KINDS, RULES_VERSION
 from compaction_app.planting.plant import PARTS, Message
-from compaction_app.planting.published import PUBLISHED
+from compaction_app.planting.published import PUBLISHED, as_markdown, published
 from compaction_app.planting.score import GOAL, Calibration, Score, calibrate
 from sessions_app.importers import NotATranscript, entries_of
 from sessions_app.transcripts.transcript import Entry
 
+BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 SAMPLES = ("openclaw-1-large-tool-results.jsonl", "pi-v3-1-two-compactions.jsonl")
 
 
@@ -57,6 +58,7 @@ class Command(BaseCommand):
         }
         if options["publish"]:
             PUBLISHED.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+            _write_docs()
         text = json.dumps(told, indent=1) if options["json"] else "\n".join(_table(done))
         self.stdout.write(text)
         if options["examples"]:
@@ -79,6 +81,14 @@ def read_messages(path: Path) -> list[Message]:
     except NotATranscript as error:
         raise CommandError(f"{path}: {error}") from error
     return [item.message for item in items if isinstance(item, Entry) and item.role]
+
+
+def _write_docs() -> None:
+    published.cache_clear()
+    page = Path(settings.BASE_DIR) / "docs" / "retention.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, behind = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n{as_markdown()}\n{END}{behind}", encoding="utf-8")
 
 
 def _table(done: Calibration) -> Iterable[str]:

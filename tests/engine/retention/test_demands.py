@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from compaction_app.engine.wording.demands import (
-    decides,
-    demands,
-    leaves_to_do,
-    promises,
-    reason_in,
-)
+from compaction_app.engine.wording.decisions import decides, reason_in
+from compaction_app.engine.wording.demands import demands
+from compaction_app.engine.wording.tasks import leaves_to_do, promises
 
 
 @pytest.mark.parametrize(
