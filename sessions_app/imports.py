@@ -247,7 +247,7 @@ def _describe(session: Session, window: Window, header: Header) -> None:
     window.external_id = storable(header.id, 200)
     window.version = header.version
     window.header = pack(header.raw)
-    session.source = "openclaw" if header.version == 3 else "pi"
+    session.source = header.source
 
 
 def _name_model(session: Session, entry: Entry) -> None:

@@ -26,6 +26,13 @@ LONGEST_ID = 128
 """Longer ids are known by their digest."""
 
 
+VERSIONS = (1, 2, 3, 4)
+"""Versions of session files. The fourth (SQLite stores) spells its records as the third."""
+
+_PI_HEADER = frozenset({"provider", "modelId", "thinkingLevel", "branchedFrom", "parentSession"})
+"""Fields of a header that pi writes and OpenClaw does not."""
+
+
 class Linked(NamedTuple):
     """A record in its place: numbers as in ``Entry``, ``record`` as the current version spells it."""
 
@@ -47,12 +54,13 @@ class Links:
     """What is known of the entries before: enough to find the parent of the next.
 
     ``parents`` holds the parent of every entry from number ``first_seq`` on, ``seq_of_id`` the last entry
-    of each id. Who only continues the last entry need know no others but those that are named: what
+    of each id; ``source`` is the format the records come from, where that is known. Who only continues the last entry need know no others but those that are named: what
     hangs one below the other holds no copies.
     """
 
     header: Header | None = None
     first_seq: int = 0
+    source: str = ""
     seq_of_id: dict[str, int] = field(default_factory=dict)
     parents: list[int | None] = field(default_factory=list)
 
@@ -164,7 +172,8 @@ class Links:
             identity = ""
         self.header = Header(
             id=name_of(identity) if identity else "",
-            version=int(version) if version in (1, 2, 3) else 3,
+            version=int(version) if version in VERSIONS else 3,
+            source=self.source or _source(item.value),
             timestamp_ms=epoch_ms(item.value.get("timestamp")),
             raw=item.raw,
         )
@@ -236,6 +245,12 @@ class Links:
             "FILE_BROKEN_PARENT",
             f"The compaction keeps from {named!r}, which is not in the file: it kept nothing.",
         )
+
+
+def _source(header: JsonObject) -> str:
+    """Who wrote the file: pi alone wrote the old versions, and says more in its header."""
+    is_old = header.get("version", 1) in (1, 2)
+    return "pi" if is_old or _PI_HEADER & header.keys() else "openclaw"
 
 
 def _are_texts(values: list[Any]) -> bool:

@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 from sessions_app.importers.blocks import BEGINNING, Block, Position, blocks
 from sessions_app.importers.links import Linked, Links
-from sessions_app.importers.records import parse, parse_block
+from sessions_app.importers.records import Record, parse, parse_block
+from sessions_app.importers.translation import SessionRecord, Translator
+from sessions_app.transcripts.json_lines import json_bytes
 from sessions_app.transcripts.transcript import Header, Problem
 
 FEW_LINES = 32
@@ -65,3 +67,49 @@ def load_block(block: Block, links: Links) -> Iterator[Stretch]:
         for item in parsed.items:
             items += (item,) if isinstance(item, Problem) else links.link(item)
         yield Stretch(parsed.end, items)
+
+
+def load_translated(
+    found: Iterable[Block], links: Links, translator: Translator, start: Position
+) -> Iterator[Stretch]:
+    """The same for the blocks of another agent's file, read from ``start`` on.
+
+    As long as the translator holds something back, the file is settled only up to what came before it;
+    where the file ends for now, that is given as it is.
+    """
+    settled = end = start
+    for line in (line for block in found for line in block.each()):
+        parsed = parse(line)
+        items: list[Header | Linked | Problem] = []
+        for item in parsed.items:
+            if isinstance(item, Problem):
+                items.append(item)
+            else:
+                items += translated(item, links, translator)
+        end = parsed.end
+        settled = settled if translator.holds else end
+        yield Stretch(settled, items)
+    if translator.holds:
+        yield Stretch(end, list(linked_records(translator.finish(), links)))
+
+
+def translated(
+    item: Record, links: Links, translator: Translator
+) -> Iterator[Header | Linked | Problem]:
+    """What one record of another agent becomes."""
+    translator.thread.line = item.line
+    yield from linked_records(translator.translate(item.value), links)
+
+
+def linked_records(
+    records: Iterable[SessionRecord], links: Links
+) -> Iterator[Header | Linked | Problem]:
+    """Session records that were made here, with the bytes that they are kept as."""
+    for record in records:
+        line = record.pop("line")
+        raw = json_bytes(record)
+        if raw is None:
+            message = "The record is nested too deeply to be kept."
+            yield Problem(line, "FILE_BAD_LINE", message)
+        else:
+            yield from links.link(Record(line, record, raw))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessions_app.importers.answers import orphans, second_bootstrap
-from sessions_app.importers.links import Linked, Links
+from sessions_app.importers.links import VERSIONS, Linked, Links
 from sessions_app.importers.marks import content_digest, message_of, turn_mark, type_of
 from sessions_app.importers.records import Record
 from sessions_app.transcripts.timestamps import epoch_ms
@@ -27,10 +27,6 @@ ENTRY_TYPES = frozenset(
     }
 )  # fmt: skip
 """The entry types the runtime knows (spec budgets 7.4; ``leaf`` and ``reset`` from newer stores)."""
-
-
-FIRST_LINES = 20
-"""How many lines may pass before a file must have shown what it is."""
 
 
 @dataclass(slots=True)
@@ -51,7 +47,7 @@ def looks_like(record: Mapping[str, Any]) -> bool:
     """Whether a record could stand in such a file: a header, or an entry of a known form."""
     kind = record.get("type")
     if kind == "session":
-        return isinstance(record.get("id"), str) and record.get("version", 1) in (1, 2, 3)
+        return isinstance(record.get("id"), str) and record.get("version", 1) in VERSIONS
     if kind == "message":
         message = record.get("message")
         return (

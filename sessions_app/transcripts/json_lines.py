@@ -38,6 +38,18 @@ def parse_json(text: str | bytes) -> Json:
         raise NotJson(str(error)) from error
 
 
+def json_bytes(value: Json) -> bytes | None:
+    """A value as one line of JSON; None where it is nested too deeply to be written."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # lone surrogates, numbers beyond 64 bits
+        pass
+    try:
+        return json.dumps(value, separators=(",", ":")).encode("ascii")
+    except (RecursionError, ValueError):
+        return None
+
+
 def whole_number(digits: str) -> int | float:
     """Digits as a number; beyond what a double holds only the size matters."""
     return int(digits) if len(digits) <= 300 else float(digits)

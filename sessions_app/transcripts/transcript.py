@@ -38,12 +38,14 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first record of a file. ``version`` is 1 when the file does not say."""
+    """The first record of a file. ``version`` is 1 when the file does not say; ``source`` names the
+    program that wrote it."""
 
     id: str
     version: int
     timestamp_ms: int | None
     raw: bytes = b""
+    source: str = "openclaw"
 
 
 @dataclass(frozen=True, slots=True)
