@@ -26,7 +26,7 @@ from compaction_app.engine.lines import lines_of
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RuleSet
 from compaction_app.engine.session_policy import agent_of_key, rule_set_of, session_policy
 from compaction_app.recordings import Recording, read_recording
-from sessions_app.folders import CONFIG_NAME, INDEX_NAME, TRANSCRIPT_SUFFIX, beside, bundles, walk
+from sessions_app.folders import CONFIG_NAME, INDEX_NAME, TRANSCRIPT_SUFFIXES, beside, bundles, walk
 from sessions_app.importers.index import Index, IndexEntry, file_of, read_index, unmatched
 from sessions_app.transcripts.transcript import Problem
 
@@ -135,7 +135,7 @@ def _groups(path: Path) -> list[Group]:
     if path.name == CONFIG_NAME or (path.suffix in (".json", ".json5") and not _is_index(path)):
         return [Group(path, None, (), is_whole=False)]
     if path.suffix == ".json":
-        transcripts = [p for p in sorted(path.parent.iterdir()) if p.suffix == TRANSCRIPT_SUFFIX]
+        transcripts = [p for p in sorted(path.parent.iterdir()) if p.suffix in TRANSCRIPT_SUFFIXES]
         known = tuple(p for p in transcripts if p in set(walk(path.parent)))
         return [Group(config, path, known, is_whole=bool(known))]
     return [Group(config, near.get(INDEX_NAME), (path,), is_whole=False)]

@@ -13,9 +13,11 @@ from sessions_app import agents, signals
 from sessions_app.folders import Bundle, bundles
 from sessions_app.importers import NotATranscript
 from sessions_app.importers.index import Index, IndexEntry, read_index
-from sessions_app.imports import Source, apply_index, digest_of_head, import_file
+from sessions_app.imports import Source, apply_index, import_file
+from sessions_app.known_files import digest_of_head
 from sessions_app.models import Agent, Session, Team
 from sessions_app.rows import storable, storable_json
+from sessions_app.window_writing import Overtaken
 
 MAX_SETTINGS_BYTES = 32 << 20
 
@@ -108,13 +110,13 @@ class _Group:
             done = import_file(
                 self._team, source, self._agent, known, lambda read: progress(source.name, read)
             )
-        except NotATranscript as error:
+        except (NotATranscript, Overtaken) as error:
             return FileReport(source.name, "refused", str(error))
         except OSError as error:
             return FileReport(source.name, "refused", _unreadable(error))
         except DatabaseError as error:
             return FileReport(source.name, "refused", f"The database did not take it: {error}")
-        return FileReport(source.name, done.status, "", (done.session,))
+        return FileReport(source.name, done.status, "", (done.session, *done.sides))
 
     def _stored(self) -> Iterator[Session]:
         """The sessions among the files, and those that the index names, as far as they are stored."""

@@ -1,18 +1,21 @@
 """What lies in a folder: transcripts, and the index and configuration beside them.
 
 Known are an OpenClaw state folder (``openclaw.json``, ``agents/<id>/sessions/``), a folder with
-transcripts of one agent, and single files.
+transcripts of one agent, single files, and the folders in which other agents keep theirs.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 CONFIG_NAME = "openclaw.json"
 INDEX_NAME = "sessions.json"
-TRANSCRIPT_SUFFIX = ".jsonl"
+TRANSCRIPT_SUFFIXES = (".jsonl", ".traj")
+DOCUMENT = re.compile(r"session-.*\.json")
+"""Gemini CLI's sessions."""
 # Beside a session's file the runtime keeps files of the same ending that are no transcripts.
 NO_TRANSCRIPTS = (".trajectory.jsonl",)
 
@@ -39,7 +42,8 @@ def is_known_name(name: str) -> bool:
     """Whether a file of this name is looked at when a folder is imported."""
     base = PurePosixPath(name).name
     return base in (CONFIG_NAME, INDEX_NAME) or (
-        base.endswith(TRANSCRIPT_SUFFIX) and not base.endswith(NO_TRANSCRIPTS)
+        (base.endswith(TRANSCRIPT_SUFFIXES) or bool(DOCUMENT.fullmatch(base)))
+        and not base.endswith(NO_TRANSCRIPTS)
     )
 
 

@@ -9,8 +9,8 @@ breaks off is continued by the next one.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Literal
@@ -20,25 +20,23 @@ from django.db import transaction
 
 from sessions_app import signals
 from sessions_app.facts import count_facts
-from sessions_app.importers import NotATranscript, Position, entries_of, index
+from sessions_app.importers import FileReader, NotATranscript, Position, index
+from sessions_app.importers.blocks import BEGINNING
 from sessions_app.importers.records import giant_file
-from sessions_app.models import Agent, ImportProblem, Session, Team, Window
-from sessions_app.models import Entry as EntryRow
-from sessions_app.payload import pack
-from sessions_app.rows import entry_row, reader_state, storable, storable_json
-from sessions_app.tape import CHUNK_BYTES, Tape
-from sessions_app.tokens.exact import encoding_for
-from sessions_app.transcripts.measures import Measures, measure
-from sessions_app.transcripts.transcript import Entry, Header, Problem
+from sessions_app.known_files import (
+    NOTHING_READ,
+    digest_of_head,
+    known_window,
+    position_of,
+    windows_alike,
+)
+from sessions_app.models import Agent, Session, Team, Window
+from sessions_app.rows import reader_state, storable, storable_json
+from sessions_app.tape import Tape
+from sessions_app.window_writing import SESSION_FILES, Overtaken, Progress, write_window
 
-BATCH_ENTRIES = 500
-BATCH_BYTES = 8 << 20
-HEAD_BYTES = 1 << 16
-MAX_PROBLEMS = 1000
-
+MAX_ATTEMPTS = 20
 Status = Literal["imported", "unchanged", "extended"]
-Progress = Callable[[int], None]
-Items = Iterator[tuple[Position, Header | Entry | Problem]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +55,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What became of a file."""
+    """What became of a file: its session, and those of the ``sidechains`` in it."""
 
     status: Status
     session: Session
-
-
-@dataclass(slots=True)
-class _Batch:
-    """What the next transaction will write."""
-
-    measured: list[tuple[Entry, Measures]] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    bytes: int = 0
-
-    def is_full(self) -> bool:
-        return len(self.measured) >= BATCH_ENTRIES or self.bytes >= BATCH_BYTES
+    sidechains: tuple[str, ...] = ()
+    sides: tuple[Session, ...] = ()
 
 
 def import_file(
@@ -82,7 +70,7 @@ def import_file(
     known: index.IndexEntry | None = None,
     progress: Progress = lambda done: None,
 ) -> Imported:
-    """Read a transcript into the database.
+    """Read a transcript into the database, and the sidechains in it as sessions of their own.
 
     Args:
         known: its entry in ``sessions.json``, if there is one.
@@ -90,170 +78,108 @@ def import_file(
 
     Raises:
         NotATranscript: when the file is of no known format; nothing is written then.
+        Overtaken: when others kept importing the same file.
     """
-    with source.open() as file:
-        head_digest = digest_of_head(file)
-        window, hasher = _known_window(team, file, source.size, head_digest)
-        if window is None:
-            return _import_new(team, source, file, agent, known, head_digest, progress)
-        return _import_rest(window, source, file, hasher, agent, known, progress)
+    main = _import_thread(_Import(team, source, agent, known, progress))
+    sides: list[Session] = []
+    for number, thread in enumerate(main.sidechains, 1):
+        title = f"{main.session.title} · sidechain {number}"
+        work = _Import(team, source, agent, None, lambda done: None, thread, title, main.session)
+        sides.append(_import_thread(work).session)
+    return replace(main, sidechains=(), sides=tuple(sides))
 
 
-def digest_of_head(file: BinaryIO) -> str:
-    """The digest of the first line, by which a stored file is found again."""
-    return hashlib.sha256(file.readline(HEAD_BYTES).rstrip(b"\r\n")).hexdigest()
+def _import_thread(work: _Import) -> Imported:
+    """One import; it begins again when somebody else imports the same file at the same time."""
+    for _ in range(MAX_ATTEMPTS):
+        try:
+            with work.source.open() as file:
+                return work.run(file)
+        except Overtaken:
+            continue
+    raise Overtaken("The same file is being imported at the same time; import it again.")
 
 
-def _known_window(
-    team: Team, file: BinaryIO, size: int, head_digest: str
-) -> tuple[Window | None, hashlib._Hash]:
-    """The window whose bytes this file begins with, and the digest so far; the longest one wins."""
-    found = Window.objects.filter(
-        session__team=team, session__is_live=False, head_digest=head_digest, content_bytes__lte=size
-    )
-    for window in found.select_related("session").order_by("-content_bytes"):
+@dataclass(frozen=True, slots=True)
+class _Import:
+    """One thread of one file on its way into the database."""
+
+    team: Team
+    source: Source
+    agent: Agent | None
+    known: index.IndexEntry | None
+    progress: Progress
+    thread: str = ""
+    title: str = ""
+    parent: Session | None = None
+
+    def run(self, file: BinaryIO) -> Imported:
+        head = digest_of_head(file)
+        alike = windows_alike(self.team, head, self.thread)
+        before = alike.count()
+        window, hasher = known_window(alike, file, self.source.size)
+        if window is not None:
+            return self._rest(window, file, hasher)
         file.seek(0)
-        hasher = hashlib.sha256()
-        left = window.content_bytes
-        while left and (chunk := file.read(min(left, CHUNK_BYTES))):
-            hasher.update(chunk)
-            left -= len(chunk)
-        if hasher.hexdigest() == window.content_digest:
-            return window, hasher
-    return None, hashlib.sha256()
+        reader = FileReader(thread=self.thread)
+        tape = Tape(file, hashlib.sha256(), 0)
+        items = reader.read(tape.chunks())
+        first = next(items, None)  # raises NotATranscript before anything is written
+        if first is None:
+            raise NotATranscript("The file holds no entries.")
+        window = self._begin(head, before)
+        apply_index(window.session, self.known)
+        write_window(window, reader, tape, chain((first,), items), self.progress)
+        _finish(window.session, window)
+        return Imported("imported", window.session, reader.sidechains)
 
+    def _begin(self, head_digest: str, before: int) -> Window:
+        """A new session with its window. ``before`` as many windows of such a file were known.
 
-def _import_new(
-    team: Team,
-    source: Source,
-    file: BinaryIO,
-    agent: Agent | None,
-    known: index.IndexEntry | None,
-    head_digest: str,
-    progress: Progress,
-) -> Imported:
-    file.seek(0)
-    tape = Tape(file, hashlib.sha256(), 0)
-    items = entries_of(tape.chunks())
-    first = next(items, None)  # raises NotATranscript before anything is written
-    if first is None:
-        raise NotATranscript("The file holds no entries.")
-    with transaction.atomic():
-        session = Session.objects.create(
-            team=team,
-            agent=agent,
-            title=storable(_title(source.name, agent, known), 200),
-        )
-        window = Window.objects.create(
-            session=session,
-            source_name=storable(source.name, 300),
-            head_digest=head_digest,
-            content_digest=hashlib.sha256().hexdigest(),
-        )
-    apply_index(session, known)
-    _write(window, tape, chain((first,), items), progress)
-    _finish(session, window)
-    return Imported("imported", session)
-
-
-def _import_rest(
-    window: Window,
-    source: Source,
-    file: BinaryIO,
-    hasher: hashlib._Hash,
-    agent: Agent | None,
-    known: index.IndexEntry | None,
-    progress: Progress,
-) -> Imported:
-    """What the file holds behind the bytes that were read before."""
-    session = window.session
-    before = (window.content_bytes, session.index_entry, session.agent_id)
-    apply_index(session, known)
-    session.agent = agent or session.agent
-    if source.size > window.content_bytes:
-        start = _position(window, file)
-        tape = Tape(file, hasher, start.offset)
-        _write(window, tape, entries_of(tape.chunks(), reader_state(window), start), progress)
-    if (window.content_bytes, session.index_entry, session.agent_id) == before:
-        return Imported("unchanged", session)
-    _finish(session, window)
-    return Imported("extended", session)
-
-
-def _position(window: Window, file: BinaryIO) -> Position:
-    """Where the earlier read ended; the file is left there."""
-    file.seek(max(window.content_bytes - 1, 0))
-    begun = window.content_bytes > 0 and file.read(1) != b"\n"
-    return Position(window.content_bytes, window.content_lines + (not begun), begun)
-
-
-def _write(
-    window: Window,
-    tape: Tape,
-    items: Items,
-    progress: Progress,
-) -> None:
-    """Store everything in batches. A batch ends between lines, so the digest fits its entries."""
-    session = window.session
-    batch, done = _Batch(), None
-    for end, item in items:
-        if done and end != done and batch.is_full():
-            _store(window, batch, tape, done)
-            progress(done.offset)
-            batch = _Batch()
-        done = end
-        if isinstance(item, Problem):
-            batch.problems.append(item)
-        elif isinstance(item, Header):
-            _describe(session, window, item)
-        else:
-            if not session.model and item.role == "assistant":
-                _name_model(session, item)
-            batch.measured.append((item, measure(item, session.encoding)))
-            batch.bytes += len(item.raw)
-    if done:
-        _store(window, batch, tape, done)
-        progress(done.offset)
-
-
-def _store(window: Window, batch: _Batch, tape: Tape, done: Position) -> None:
-    with transaction.atomic():
-        # A torn tail is read again when the file has grown, so what was said of it is dropped.
-        ImportProblem.objects.filter(window=window, kind="FILE_TRUNCATED_TAIL").delete()
-        EntryRow.objects.bulk_create(
-            (entry_row(window, entry, measures) for entry, measures in batch.measured),
-            batch_size=200,
-        )
-        room = MAX_PROBLEMS - ImportProblem.objects.filter(window=window).count()
-        ImportProblem.objects.bulk_create(
-            ImportProblem(
-                window=window,
-                line=problem.line,
-                kind=problem.kind,
-                message=storable(problem.message, 500),
-                raw=problem.raw,
+        Raises:
+            Overtaken: when there are more by now; one of them may be of this file.
+        """
+        title = self.title or _title(self.source.name, self.agent, self.known)
+        with transaction.atomic():
+            Team.objects.select_for_update().get(pk=self.team.pk)  # one new session at a time
+            if windows_alike(self.team, head_digest, self.thread).count() != before:
+                raise Overtaken
+            session = Session.objects.create(
+                team=self.team, agent=self.agent, title=storable(title, 200), parent=self.parent
             )
-            for problem in batch.problems[: max(room, 0)]
-        )
-        window.entry_count += len(batch.measured)
-        window.content_bytes = done.offset
-        window.content_lines = done.lines
-        window.content_digest = tape.digest_at(done.offset)
-        window.save()
+            return Window.objects.create(
+                session=session,
+                source_name=storable(self.source.name, 300),
+                head_digest=head_digest,
+                content_digest=NOTHING_READ,
+                thread=self.thread,
+            )
 
+    def _rest(self, window: Window, file: BinaryIO, hasher: hashlib._Hash) -> Imported:
+        """What the file holds behind the bytes that were read before."""
+        session = window.session
+        before = (window.content_bytes, session.index_entry, session.agent_id)
+        apply_index(session, self.known)
+        session.agent = self.agent or session.agent
+        sides: tuple[str, ...] = ()
+        if self.source.size > window.content_bytes:
+            reader, start = self._reader_of(window, file)
+            tape = Tape(file, hasher if start.offset else hashlib.sha256(), start.offset)
+            items = reader.read(tape.chunks(), start)
+            write_window(window, reader, tape, items, self.progress)
+            sides = reader.sidechains
+        if (window.content_bytes, session.index_entry, session.agent_id) == before:
+            return Imported("unchanged", session, sides)
+        _finish(session, window)
+        return Imported("extended", session, sides)
 
-def _describe(session: Session, window: Window, header: Header) -> None:
-    """What the header says; the session keeps the window's id as its own name for people."""
-    window.external_id = storable(header.id, 200)
-    window.version = header.version
-    window.header = pack(header.raw)
-    session.source = header.source
-
-
-def _name_model(session: Session, entry: Entry) -> None:
-    session.provider = storable(entry.message.get("provider"), 100)
-    session.model = storable(entry.message.get("model"), 200)
-    session.encoding = encoding_for(session.model)
+    def _reader_of(self, window: Window, file: BinaryIO) -> tuple[FileReader, Position]:
+        """A reader that goes on where the last import ended. What another agent wrote is read from the
+        beginning: what a line means there depends on many lines before it."""
+        if window.content_bytes and window.session.source in SESSION_FILES:
+            return FileReader(reader_state(window)), position_of(window, file)
+        file.seek(0)
+        return FileReader(thread=self.thread), BEGINNING
 
 
 def _title(name: str, agent: Agent | None, known: index.IndexEntry | None) -> str:

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from sessions_app.importers.formats import TITLES
 from sessions_app.job_models import Job as Job
 from sessions_app.job_models import JobAttempt as JobAttempt
 from sessions_app.job_models import JobLine as JobLine
@@ -196,6 +197,16 @@ class Session(models.Model):
             models.Index(fields=("team", "-last_at")),
         )
 
+    @property
+    def source_title(self) -> str:
+        """The program that wrote it, for people."""
+        return TITLES.get(self.source, self.source)
+
+    @property
+    def is_openclaw(self) -> bool:
+        """Whether the rules that are shown are those it was made by (pi is what OpenClaw is built on)."""
+        return self.source in ("openclaw", "pi")
+
     def __str__(self) -> str:
         return self.title
 
@@ -215,6 +226,10 @@ class Window(models.Model):
     content_bytes = models.PositiveBigIntegerField(default=0)
     content_lines = models.PositiveIntegerField(default=0)
     entry_count = models.PositiveIntegerField(default=0)
+    settled_entries = models.PositiveIntegerField(
+        default=0, help_text="entries that no further line of the file changes"
+    )
+    thread = models.CharField(max_length=200, blank=True, help_text="of a file that holds several")
     head_id = models.CharField(max_length=128, blank=True, help_text="of the last entry, when live")
     turn_mark = models.CharField(max_length=16, blank=True, help_text="of the turn going on")
     workspace = models.ForeignKey(

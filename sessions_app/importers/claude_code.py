@@ -29,7 +29,7 @@ _TYPES: Final = frozenset({"user", "assistant", "system", "attachment", "progres
 def looks_like(record: JsonObject) -> bool:
     """A line with a session's and its own id, or one of the lines that may stand before those."""
     kind = record.get("type")
-    if kind in _TYPES:
+    if isinstance(kind, str) and kind in _TYPES:
         return isinstance(record.get("uuid"), str) and "parentUuid" in record
     if kind == "summary":
         return isinstance(record.get("leafUuid"), str)

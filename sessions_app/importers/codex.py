@@ -31,7 +31,7 @@ _COUNTS: Final = (int, float)
 
 
 def looks_like(record: JsonObject) -> bool:
-    return record.get("type") in _TYPES and isinstance(record.get("payload"), dict)
+    return text(record.get("type")) in _TYPES and isinstance(record.get("payload"), dict)
 
 
 class Codex:

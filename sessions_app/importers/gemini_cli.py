@@ -7,7 +7,7 @@ ones counted inside the input.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from sessions_app.importers.translation import (
     SessionRecord,
@@ -74,7 +74,8 @@ class GeminiCli:
         at, thoughts = record.get("timestamp"), _thoughts(record)
         asked = [call_block(c.get("id"), c.get("name"), obj(c.get("args"))) for c in calls]
         said = [block for block in content if block.get("text") != ""]
-        usage = obj(record.get("tokens"))
+        tokens = obj(record.get("tokens"))
+        billed: dict[str, Any] = {"usage": _usage(tokens)} if tokens else {}
         yield self.thread.message(
             at,
             "assistant",
@@ -82,8 +83,8 @@ class GeminiCli:
             provider="google",
             model=text(record.get("model")),
             stopReason="toolUse" if calls else "stop",
-            **({"usage": _usage(usage)} if usage else {}),
             identity=text(record.get("id")),
+            **billed,
         )
         for call in calls:
             returned, failed = _returned(call), call.get("status") in ("error", "cancelled")

@@ -69,28 +69,36 @@ def load_block(block: Block, links: Links) -> Iterator[Stretch]:
         yield Stretch(parsed.end, items)
 
 
-def load_translated(
-    found: Iterable[Block], links: Links, translator: Translator, start: Position
-) -> Iterator[Stretch]:
-    """The same for the blocks of another agent's file, read from ``start`` on.
+class Translation:
+    """Another agent's file on its way, read from ``start`` on.
 
-    As long as the translator holds something back, the file is settled only up to what came before it;
-    where the file ends for now, that is given as it is.
+    As long as the translator holds something back, the file is settled only up to what came before it, and
+    so are its entries, of which there are ``settled_entries``. Where the file ends for now, what is held
+    is given as it is.
     """
-    settled = end = start
-    for line in (line for block in found for line in block.each()):
-        parsed = parse(line)
-        items: list[Header | Linked | Problem] = []
-        for item in parsed.items:
-            if isinstance(item, Problem):
-                items.append(item)
-            else:
-                items += translated(item, links, translator)
-        end = parsed.end
-        settled = settled if translator.holds else end
-        yield Stretch(settled, items)
-    if translator.holds:
-        yield Stretch(end, list(linked_records(translator.finish(), links)))
+
+    def __init__(self, links: Links, translator: Translator, start: Position = BEGINNING) -> None:
+        self.translator = translator
+        self.settled_entries = links.next_seq
+        self._links, self._settled = links, start
+
+    def load(self, found: Iterable[Block]) -> Iterator[Stretch]:
+        links, translator, end = self._links, self.translator, self._settled
+        for line in (line for block in found for line in block.each()):
+            parsed = parse(line)
+            items: list[Header | Linked | Problem] = []
+            for item in parsed.items:
+                if isinstance(item, Problem):
+                    items.append(item)
+                else:
+                    items += translated(item, links, translator)
+            end = parsed.end
+            if not translator.holds:
+                self._settled, self.settled_entries = end, links.next_seq
+            yield Stretch(self._settled, items)
+        if translator.holds:
+            self._settled = end
+            yield Stretch(end, list(linked_records(translator.finish(), links)))
 
 
 def translated(

@@ -82,7 +82,8 @@ class Reader:
 
     def _entry(self, item: Linked) -> Iterator[Entry | Problem]:
         record = item.record
-        digest = content_digest(record)
+        # Other agents append nothing again.
+        digest = b"" if self.state.links.source else content_digest(record)
         entry = Entry(
             seq=item.seq,
             line=item.line,

@@ -13,13 +13,12 @@ from sessions_app.importers.formats import FIRST_LINES, OPENCLAW, Format, detect
 from sessions_app.importers.links import Linked
 from sessions_app.importers.loading import (
     Stretch,
+    Translation,
     load_block,
-    load_translated,
     translated,
 )
 from sessions_app.importers.openclaw import Reader, ReaderState
 from sessions_app.importers.records import Record, parse
-from sessions_app.importers.translation import Translator
 from sessions_app.transcripts.json_lines import NotJson, parse_json
 from sessions_app.transcripts.transcript import Entry, Header, Problem
 
@@ -40,17 +39,20 @@ class FileReader:
         self.form: Format | None = OPENCLAW if state is not None else None
         self._reader = Reader(state)
         self._thread = thread
-        self._translator: Translator | None = None
+        self._translation: Translation | None = None
 
     @property
     def sidechains(self) -> tuple[str, ...]:
         """The other threads that were met in the file."""
-        return self._translator.sidechains if isinstance(self._translator, ClaudeCode) else ()
+        translator = self._translation.translator if self._translation else None
+        return translator.sidechains if isinstance(translator, ClaudeCode) else ()
 
     @property
-    def is_translated(self) -> bool:
-        """Whether the entries are not the lines of the file themselves."""
-        return self._translator is not None
+    def settled_entries(self) -> int:
+        """How many entries will not change any more, however the file goes on."""
+        if self._translation is not None:
+            return self._translation.settled_entries
+        return self._reader.state.links.next_seq
 
     def read(
         self, chunks: Iterable[bytes], start: Position = BEGINNING, *, at_rest: bool = False
@@ -70,7 +72,7 @@ class FileReader:
                 document = self._document(found)
             else:
                 self._use(self.form)
-        stretches = iter((document,)) if document else self._stretches(found, start)
+        stretches = iter((document,)) if document else self._stretches(found)
         end, is_torn = start, False
         for stretch in stretches:
             for end, linked in stretch.placed():
@@ -82,15 +84,16 @@ class FileReader:
 
     def _use(self, form: Format) -> None:
         self.form = form
-        if form.translator is None:
-            return
-        self._reader.state.links.source = form.name
-        self._translator = ClaudeCode(self._thread) if self._thread else form.translator()
+        if form.translator is not None:
+            links = self._reader.state.links
+            links.source = form.name
+            translator = ClaudeCode(self._thread) if self._thread else form.translator()
+            self._translation = Translation(links, translator)
 
-    def _stretches(self, found: Iterable[Block], start: Position) -> Iterator[Stretch]:
-        links, translator = self._reader.state.links, self._translator
-        if translator is not None:
-            return load_translated(found, links, translator, start)
+    def _stretches(self, found: Iterable[Block]) -> Iterator[Stretch]:
+        if self._translation is not None:
+            return self._translation.load(found)
+        links = self._reader.state.links
         return chain.from_iterable(load_block(block, links) for block in found)
 
     def _document(self, found: Iterable[Block]) -> Stretch:
@@ -112,8 +115,10 @@ class FileReader:
             raise refusal()
         self._use(form)
         items: list[Header | Linked | Problem] = []
-        if self._translator is not None:
-            items += translated(record, self._reader.state.links, self._translator)
+        if self._translation is not None:
+            links = self._reader.state.links
+            items += translated(record, links, self._translation.translator)
+            self._translation.settled_entries = 0  # a document is written anew, not added to
         return Stretch(end, items)
 
 

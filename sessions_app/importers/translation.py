@@ -84,7 +84,11 @@ class Thread:
         self, at: object, call: str, name: str, content: list[Any], is_error: bool, **place: Any
     ) -> SessionRecord:
         """What a tool returned."""
-        more = {"toolCallId": call, "toolName": name or "unknown", "isError": is_error}
+        more: dict[str, Any] = {
+            "toolCallId": call,
+            "toolName": name or "unknown",
+            "isError": is_error,
+        }
         return self.message(at, "toolResult", content, **more, **place)
 
     def kept(self, at: object, kind: str, original: JsonObject, **place: Any) -> SessionRecord:
@@ -93,8 +97,8 @@ class Thread:
 
     def compaction(self, at: object, summary: str, **fields: Any) -> SessionRecord:
         """A compaction by the agent itself. It kept nothing unless ``firstKeptEntryId`` says so."""
-        kept = {} if fields.get("firstKeptEntryId") else {"firstKeptEntryIndex": 0}
-        known = {key: value for key, value in fields.items() if value is not None}
+        kept: dict[str, Any] = {} if fields.get("firstKeptEntryId") else {"firstKeptEntryIndex": 0}
+        known: dict[str, Any] = {key: value for key, value in fields.items() if value is not None}
         return self.record("compaction", at, summary=summary, **kept, **known)
 
 

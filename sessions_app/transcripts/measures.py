@@ -16,7 +16,7 @@ from sessions_app.tokens import javascript as js
 from sessions_app.transcripts.transcript import Entry, JsonObject
 from sessions_app.transcripts.usage import Usage, has_nonzero_usage, normalize_usage
 
-CALL_TYPES = frozenset({"toolCall", "toolUse", "functionCall"})
+CALL_TYPES = ("toolCall", "toolUse", "functionCall")
 EXCERPT_CHARS = 200
 _PRUNER = pruner_chars.OPENCLAW_2026_5_28
 

@@ -2,20 +2,64 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from sessions_app.importers import NotATranscript, read_transcript
 from tests.builders import header, jsonl, short_session
 from tests.importers.reading import DATA
 
-OTHERS = sorted((DATA / "other_agents").iterdir())
 OURS = sorted((DATA / "transcripts").glob("*.jsonl"))
 
 
-@pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.name)
-def test_files_of_other_agents_are_refused(path: object) -> None:
-    with pytest.raises(NotATranscript, match="No session transcript"):
-        read_transcript([path.read_bytes()])  # type: ignore[attr-defined]
+SOURCES = {
+    "claude-code-6-golden-compact-boundary.jsonl": "claude-code",
+    "claude-code-7-edge-cases.jsonl": "claude-code",
+    "claude-code-9-head.jsonl": "claude-code",
+    "codex-4-head.jsonl": "codex",
+    "gemini-cli-1.jsonl": "gemini-cli",
+    "gemini-cli-2.json": "gemini-cli",
+    "kimi-wire-3-head.jsonl": "kimi",
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_files_of_other_agents_are_known_by_what_stands_in_them(name: str) -> None:
+    found = read_transcript([(DATA / "other_agents" / name).read_bytes()])
+    assert found.header is not None
+    assert found.header.source == SOURCES[name]
+    assert found.entries
+
+
+def test_a_refusal_is_one_sentence_that_names_what_was_looked_for() -> None:
+    with pytest.raises(NotATranscript) as refused:
+        read_transcript([b"hello\n"])
+    said = str(refused.value)
+    assert said.count(". ") == 0
+    for title in (
+        "OpenClaw",
+        "pi",
+        "Claude Code",
+        "Codex",
+        "Kimi",
+        "Gemini CLI",
+        "SWE-agent",
+        "plain",
+    ):
+        assert title in said
+
+
+def test_a_document_that_breaks_off_is_refused() -> None:
+    with pytest.raises(NotATranscript):
+        read_transcript([(DATA / "other_agents" / "swe-agent-1-head.traj").read_bytes()])
+
+
+def test_a_rollout_printed_over_many_lines_is_refused_in_one_sentence() -> None:
+    record = {"type": "session_meta", "payload": {"id": "x", "cwd": "/", "source": "cli"}}
+    data = json.dumps(record, indent=2).encode() + b"\n" + json.dumps(record, indent=2).encode()
+    with pytest.raises(NotATranscript):
+        read_transcript([data])
 
 
 @pytest.mark.parametrize("path", OURS, ids=lambda path: path.name)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sessions_app import imports
+from sessions_app import window_writing
 from sessions_app.importers import NotATranscript, read_transcript, records
 from sessions_app.imports import import_file
 from sessions_app.models import Entry, ImportProblem, Session, Team, Window
@@ -219,7 +219,7 @@ def test_an_import_that_broke_off_goes_on_where_it_was(alice: Person, batches: i
             raise Crash
         left -= 1
 
-    with patch.object(imports, "BATCH_ENTRIES", 6):
+    with patch.object(window_writing, "BATCH_ENTRIES", 6):
         with pytest.raises(Crash):
             import_file(alice.team, source_of(data), progress=progress)
         session = Session.objects.get()
@@ -235,7 +235,7 @@ def test_an_import_that_broke_off_goes_on_where_it_was(alice: Person, batches: i
 def test_a_batch_never_ends_inside_a_line(alice: Person) -> None:
     joined = short_session().data().replace(b"}\n{", b"}{").replace(b"}{", b"}\n{", 1)
     told: list[int] = []
-    with patch.object(imports, "BATCH_ENTRIES", 3):
+    with patch.object(window_writing, "BATCH_ENTRIES", 3):
         import_file(alice.team, source_of(joined), progress=told.append)
     assert told == [len(joined)]
     assert Entry.objects.count() == 8
@@ -245,7 +245,7 @@ def test_an_import_that_broke_off_before_its_first_batch_leaves_no_second_sessio
     alice: Person,
 ) -> None:
     data = short_session().data()
-    with patch.object(imports, "entry_row", side_effect=Crash), pytest.raises(Crash):
+    with patch.object(window_writing, "entry_row", side_effect=Crash), pytest.raises(Crash):
         alice.imports(data)
     assert status(alice, data) == "extended"
     assert Session.objects.get().entry_count == 8
@@ -254,7 +254,7 @@ def test_an_import_that_broke_off_before_its_first_batch_leaves_no_second_sessio
 def test_progress_tells_the_bytes_that_are_settled(alice: Person) -> None:
     data = short_session(turns=10).data()
     told: list[int] = []
-    with patch.object(imports, "BATCH_ENTRIES", 6):
+    with patch.object(window_writing, "BATCH_ENTRIES", 6):
         import_file(alice.team, source_of(data), progress=told.append)
     assert told == sorted(told)
     assert told[-1] == len(data)
@@ -270,7 +270,7 @@ def test_problems_are_kept_with_the_bytes_they_are_about(alice: Person) -> None:
 
 
 def test_no_more_problems_are_kept_than_anybody_reads(alice: Person) -> None:
-    with patch.object(imports, "MAX_PROBLEMS", 50):
+    with patch.object(window_writing, "MAX_PROBLEMS", 50):
         alice.imports(short_session().data() + b"garbage\n" * 200)
     assert ImportProblem.objects.count() == 50
 

@@ -1,0 +1,107 @@
+"""Files of other agents in the database: as they grow, their sidechains, and what they are called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+
+from sessions_app.importers import read_transcript
+from sessions_app.imports import import_file
+from sessions_app.models import Entry, Session, Window
+from sessions_app.rows import entries_of_window
+from tests.conftest import Person, source_of
+from tests.importers.reading import DATA, SAMPLES
+from tests.importers.test_other_agents import (
+    CODEX,
+    USER,
+    claude,
+    claude_block,
+    tool_result,
+    tool_use,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def lines(*records: Any) -> bytes:
+    return b"".join(orjson.dumps(record) + b"\n" for record in records)
+
+
+def stored(window: Window) -> list[Any]:
+    return [
+        (e.seq, e.line, e.id, e.parent_seq, e.type, e.record) for e in entries_of_window(window)
+    ]
+
+
+def whole(data: bytes) -> list[Any]:
+    return [
+        (e.seq, e.line, e.id, e.parent_seq, e.type, e.record)
+        for e in read_transcript([data]).entries
+    ]
+
+
+@pytest.mark.parametrize("name", ["claude-code-9-head", "codex-4-head", "kimi-wire-3-head"])
+def test_a_file_that_grows_is_stored_as_the_whole_one(alice: Person, name: str) -> None:
+    data = (DATA / "other_agents" / f"{name}.jsonl").read_bytes()
+    parts = data.splitlines(keepends=True)
+    for count in (3, len(parts) // 3, len(parts) // 2, len(parts)):
+        import_file(alice.team, source_of(b"".join(parts[:count])))
+    window = Window.objects.get()
+    assert stored(window) == whole(data)
+    assert window.entry_count == Entry.objects.count()
+    assert import_file(alice.team, source_of(data)).status == "unchanged"
+
+
+def test_a_call_that_goes_on_after_an_import_is_one_call_all_the_same(alice: Person) -> None:
+    first = [USER, claude_block("a1", "u1", {"type": "text", "text": "I look"})]
+    more = [claude_block("a2", "a1", tool_use("t")), claude("user", "r", "a2", tool_result("t"))]
+    import_file(alice.team, source_of(lines(*first)))
+    assert Entry.objects.count() == 2
+    import_file(alice.team, source_of(lines(*first, *more)))
+    assert [entry.role for entry in Entry.objects.order_by("seq")] == [
+        "user",
+        "assistant",
+        "toolResult",
+    ]
+    assert Session.objects.get().facts["calls"] == 1
+
+
+def test_sidechains_are_sessions_below_the_one_they_stand_in(alice: Person) -> None:
+    side = claude("user", "s1", None, {"role": "user", "content": "Task"}, isSidechain=True)
+    answer = {
+        **claude_block("s2", "s1", {"type": "text", "text": "Working"}, "ms"),
+        "isSidechain": True,
+    }
+    first = [USER, claude_block("a1", "u1", tool_use("t")), side]
+    import_file(alice.team, source_of(lines(*first), "work.jsonl"))
+    done = import_file(alice.team, source_of(lines(*first, answer), "work.jsonl"))
+    main = Session.objects.get(parent=None)
+    child = Session.objects.get(parent=main)
+    assert done.sides == (child,)
+    assert (main.entry_count, child.entry_count) == (2, 2)
+    assert child.title == "work · sidechain 1"
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "title"),
+    [
+        (DATA / "other_agents" / "kimi-wire-3-head.jsonl", "kimi", "Kimi"),
+        (DATA / "other_agents" / "gemini-cli-2.json", "gemini-cli", "Gemini CLI"),
+        (SAMPLES / "pi-v3-1-two-compactions.jsonl", "pi", "pi"),
+        (SAMPLES / "openclaw-1-large-tool-results.jsonl", "openclaw", "OpenClaw"),
+    ],
+)
+def test_a_session_says_which_program_wrote_it(
+    alice: Person, path: Any, source: str, title: str
+) -> None:
+    session = import_file(alice.team, source_of(path.read_bytes(), path.name)).session
+    assert (session.source, session.source_title) == (source, title)
+
+
+def test_the_page_of_another_agents_session_says_whose_it_is(alice: Person) -> None:
+    session = import_file(alice.team, source_of(lines(*CODEX))).session
+    page = alice.client.get(f"/sessions/{session.uuid}/").content.decode()
+    assert "imported from Codex" in page
+    assert "had managed" in page
