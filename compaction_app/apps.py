@@ -14,7 +14,7 @@ class CompactionAppConfig(AppConfig):
     verbose_name = "Compaction"
 
     def ready(self) -> None:
-        from compaction_app import audits, runs
+        from compaction_app import audits, compaction_jobs, flush_jobs, runs
         from sessions_app import batches, jobs
 
         def summarise(session: Any, **_: Any) -> None:
@@ -25,6 +25,9 @@ class CompactionAppConfig(AppConfig):
                 audits.request_audit(session)
 
         jobs.register(audits.KIND, jobs.Kind(audits.TASK, "decisions"))
+        compacting = jobs.Kind(compaction_jobs.TASK, "compaction", alone=True)
+        jobs.register(compaction_jobs.KIND, compacting)
+        jobs.register(flush_jobs.KIND, jobs.Kind(flush_jobs.TASK, "memory flush", alone=True))
         session_changed.connect(judge, weak=False, dispatch_uid="compaction_app.audit")
         session_changed.connect(summarise, weak=False, dispatch_uid="compaction_app.summary")
         batches.check_configs_with(runs.config_fault)

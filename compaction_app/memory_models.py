@@ -35,6 +35,7 @@ class MemoryNote(models.Model):
     turn = models.PositiveIntegerField(null=True, help_text="of the session, counted from 1")
     flush = models.CharField(max_length=100, help_text="<session uuid>:<compactions before it>")
     number = models.PositiveSmallIntegerField(default=0, help_text="among the notes of the flush")
+    is_mirrored = models.BooleanField(default=False, help_text="stands in the memory folder, too")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

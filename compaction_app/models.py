@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from django.db import models
 from django.utils import timezone
 
+from compaction_app.connection_models import ModelConnection as ModelConnection
 from compaction_app.memory_models import MemoryFile as MemoryFile
 from compaction_app.memory_models import MemoryNote as MemoryNote
 from compaction_app.policy_models import PolicyVersion as PolicyVersion
+from compaction_app.record_models import CompactionRecord as CompactionRecord
+from compaction_app.record_models import FlushRecord as FlushRecord
 from sessions_app.models import Session, Window
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import DatabaseError
 
-from compaction_app import audits, retention
+from compaction_app import audits, compaction_jobs, flush_jobs, retention
 from sessions_app.working import CannotDo, Hold, Stopped, do
 
 log = logging.getLogger(__name__)
@@ -37,6 +37,18 @@ def audit_session(uuid: str) -> None:
         return {"turns": done}
 
     do(uuid, work)
+
+
+@shared_task
+def compact_session(uuid: str) -> None:
+    """Compact a session, or a copy of it."""
+    do(uuid, compaction_jobs.compact)
+
+
+@shared_task
+def flush_session(uuid: str) -> None:
+    """Flush the memories of a session, or of a copy of it."""
+    do(uuid, flush_jobs.flush)
 
 
 @shared_task

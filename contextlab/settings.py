@@ -167,6 +167,13 @@ TIKTOKEN_CACHE_DIR = env_path(
     help="Folder of tiktoken's vocabularies; no network is used.",
 )
 
+# Memory files
+MEMORY_FOLDER = env_str(
+    "MEMORY_FOLDER",
+    shown="none: the database alone",
+    help="Folder where the memory files of agents are mirrored, one folder for each agent.",
+)
+
 # Logging
 LOG_LEVEL = env_str(
     "LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"), help="What is logged."

@@ -17,16 +17,18 @@ SYSTEM = (
 
 
 class ByModel:
-    """Answers the calls of a compaction with a model. ``on_asked`` is told what came of each call."""
+    """Answers the calls of a compaction with a model. ``on_asked`` is told what came of each call;
+    ``name`` is the one it is chosen by, the model's own by default."""
 
     def __init__(
         self,
         model: ChatModel,
         stopped: Stopped = lambda: None,
         on_asked: Callable[[Asked], None] = lambda asked: None,
+        name: str = "",
     ) -> None:
         self.model = model
-        self.name = model.name
+        self.name = name or model.name
         self._stopped = stopped
         self._on_asked = on_asked
 

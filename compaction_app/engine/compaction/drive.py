@@ -39,6 +39,7 @@ class Means:
 
     ``summarise`` answers model calls; an exception of it becomes a :class:`Failure` of the same name,
     so that the rules decide what follows. ``wait`` may sleep and says how many milliseconds it took.
+    ``before`` is told of each request before it is answered; what it raises ends the compaction.
     ``files`` are the texts of the workspace's files by name, ``providers`` the registered ones.
     """
 
@@ -46,6 +47,7 @@ class Means:
     files: Mapping[str, str] = field(default_factory=dict)
     wait: Callable[[Wait], int] = skipped
     providers: Mapping[str, Callable[[ProviderCall], Any]] = field(default_factory=dict)
+    before: Callable[[Request], None] = lambda request: None
     credentials: CredentialsAnswer = field(default_factory=lambda: CredentialsAnswer(has_key=True))
 
 
@@ -54,7 +56,9 @@ def drive(steps: Steps[Result], means: Means) -> Result:
     answer: Any = None
     try:
         while True:
-            answer = _answer(steps.send(answer), means)
+            request = steps.send(answer)
+            means.before(request)
+            answer = _answer(request, means)
     except StopIteration as end:
         result: Result = end.value
         return result
@@ -65,7 +69,7 @@ def _answer(request: Request, means: Means) -> Any:
         case ModelCall():
             return _asked(means.summarise, request)
         case ParallelCalls():
-            return tuple(_asked(means.summarise, call) for call in request.calls)
+            return tuple(_one_of(call, means) for call in request.calls)
         case ProviderCall():
             provider = means.providers.get(request.provider)
             return NOT_REGISTERED if provider is None else _asked(provider, request)
@@ -74,6 +78,12 @@ def _answer(request: Request, means: Means) -> Any:
         case Credentials():
             return means.credentials
     return means.files.get(request.name)
+
+
+def _one_of(call: ModelCall, means: Means) -> ModelAnswer:
+    means.before(call)
+    answer: ModelAnswer = _asked(means.summarise, call)
+    return answer
 
 
 def _asked(who: Callable[[Any], Any], request: ModelCall | ProviderCall) -> Any:

@@ -26,7 +26,7 @@ class ModelCall:
 
     ``reserve_tokens`` is what the window keeps free for the answer; of it the call may fill a share
     (see :meth:`max_output`). ``turn_prefix`` asks for the beginning of a split turn, in a prompt of
-    its own.
+    its own. ``portion`` says which portion of the messages it is, counted from 1, and of how many.
     """
 
     messages: Sequence[Mapping[str, Any]]
@@ -34,6 +34,7 @@ class ModelCall:
     previous_summary: str | None = None
     instructions: str | None = None
     turn_prefix: bool = False
+    portion: tuple[int, int] = (1, 1)
 
     def max_output(self, model_max: object) -> int:
         """The limit on the answer's tokens, at most what the model can write (spec compaction 1.5)."""

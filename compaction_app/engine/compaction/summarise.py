@@ -137,9 +137,10 @@ def summarise_chunks(task: SummaryTask, rules: CompactionRules) -> Steps[ChunksR
     )
     summary = task.previous_summary
     done: list[ChunkAttempts] = []
-    for chunk in chunks:
+    for number, chunk in enumerate(chunks, 1):
         part = messages[chunk.start : chunk.end]
-        call = ModelCall(part, task.reserve_tokens, summary, instructions)
+        portion = (number, len(chunks))
+        call = ModelCall(part, task.reserve_tokens, summary, instructions, portion=portion)
         answer, attempts = yield from call_with_retries(call, rules.failures)
         done.append(ChunkAttempts(chunk, attempts))
         if isinstance(answer, Failure):

@@ -70,13 +70,13 @@ def compact(work: TurnWork, ask: CompactionAsk) -> Steps[CompactionRun]:
             run = yield from run_compaction(path, order, rules)
     if run.prepared is not None:
         work.note("compaction_cut", run.prepared.cut.decision)
-    work.note("compaction", run.decision, _parts(path, run))
+    work.note("compaction", run.decision, parts_of(path, run))
     if run.entry is not None:
         work.state = work.state.with_entries((run.entry,))
     return run
 
 
-def _parts(path: Sequence[Entry], run: CompactionRun) -> dict[str, tuple[str, ...]]:
+def parts_of(path: Sequence[Entry], run: CompactionRun) -> dict[str, tuple[str, ...]]:
     """The branch's entries by what a compaction did with them, and the boundary that it wrote."""
     cut = run.prepared.cut if run.prepared else None
     if cut is None:

@@ -110,10 +110,10 @@ def flush(work: TurnWork) -> Steps[str | None]:
     line = flush_line(situation.window, plan.settings.reserve_floor, plan.settings.soft_threshold)
     before = total if js.is_number(total) else None
     work.fired("flush", before, line.tokens, judged.decision.reason, judged.decision)
-    return (yield from _carry_out(work, plan))
+    return (yield from run_flush(work, plan))
 
 
-def _carry_out(work: TurnWork, plan: FlushPlan) -> Steps[str | None]:
+def run_flush(work: TurnWork, plan: FlushPlan) -> Steps[str | None]:
     """The flush turn itself, and what the store remembers of it."""
     texts = flush_turn(plan, work.rules.flush_plan)
     added = [text for text in (texts.extra_system, texts.system_end) if text]

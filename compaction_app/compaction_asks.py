@@ -1,0 +1,108 @@
+"""Is a compaction to be made now, and which? Decided again by the job, under its lease."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast, get_args
+
+from compaction_app import live_turns
+from compaction_app.engine.compaction.run import CompactionRun
+from compaction_app.engine.turn.compacting import CompactionAsk, compact
+from compaction_app.engine.turn.record import StageRecord
+from compaction_app.engine.turn.requests import Compaction, Moment, Trigger
+from compaction_app.engine.turn.work import TurnPrompt, TurnWork
+from compaction_app.live_state import load_live
+from compaction_app.live_turns import LiveSetup
+from compaction_app.next_step import NothingToSend
+from compaction_app.run_memory import memory_of
+from sessions_app.models import Entry, Session, Window
+
+MANUAL = "manual"
+BEFORE_TURN = "budget"
+TRIGGERS: tuple[str, ...] = get_args(Trigger)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The compaction to make (none: ``refusal`` says why), as the session stood at ``head``.
+
+    ``cycle`` is how many compactions there were, ``turn`` the number of the turn it belongs to;
+    ``stages`` are the decisions that led to it. ``flush_first``: a flush is due, and goes before.
+    """
+
+    live: LiveSetup
+    head: str | None
+    entries: int
+    cycle: int
+    turn: int
+    request: Compaction | None
+    refusal: CompactionRun | None = None
+    reason: str = ""
+    stages: tuple[StageRecord, ...] = ()
+    flush_first: bool = False
+
+
+def compactions_of(window: Window) -> int:
+    """How many compactions a window holds: the number of the cycle that is going on."""
+    return Entry.objects.filter(window=window, type="compaction").count()
+
+
+def asked(session: Session, arguments: Mapping[str, Any]) -> Asked:
+    """Decide for the session as it is stored now.
+
+    ``arguments``: ``trigger``; ``prompt``, the message that is about to be sent, where the compaction
+    goes before a turn; ``instructions`` of a person; ``observed`` tokens of the context.
+    """
+    live = LiveSetup.of(session)
+    loaded = load_live(session, live.setup.rules)
+    memory = memory_of(loaded.memory)
+    base = Asked(
+        live=live,
+        head=loaded.head,
+        entries=loaded.window.entry_count,
+        cycle=compactions_of(loaded.window),
+        turn=memory.turn + (not memory.is_open),
+        request=None,
+    )
+    trigger = str(arguments.get("trigger", MANUAL))
+    if trigger == BEFORE_TURN:
+        return _before_turn(session, base, arguments.get("prompt"))
+    work = TurnWork(live.setup, loaded.state, TurnPrompt({}, "", ""))
+    ask = CompactionAsk(
+        cast(Trigger, trigger), arguments.get("observed"), arguments.get("instructions") or None
+    )
+    found = _first_request(work, ask)
+    if isinstance(found, Compaction):
+        return replace(base, request=found)
+    stages = work.finished("refused").stages
+    return replace(base, refusal=found, reason=found.message or found.outcome, stages=stages)
+
+
+def _before_turn(session: Session, base: Asked, prompt: Mapping[str, Any] | None) -> Asked:
+    try:
+        step = live_turns.prepare(session, prompt).next
+    except NothingToSend:
+        return replace(base, reason="The turn is over.")
+    if step.action == "flush":
+        return replace(base, flush_first=True, reason="A memory flush goes first.")
+    if step.action != "compact" or step.compaction is None:
+        return replace(base, reason="It is not due any more.")
+    return replace(base, request=step.compaction, stages=step.stages)
+
+
+def _first_request(work: TurnWork, ask: CompactionAsk) -> Compaction | CompactionRun:
+    """What a compaction asks first, or why there is none."""
+    steps = compact(work, ask)
+    answer: Any = None
+    try:
+        while True:
+            request = steps.send(answer)
+            if isinstance(request, Compaction):
+                return request
+            assert isinstance(request, Moment)
+            answer = time.time_ns() // 1_000_000
+    except StopIteration as end:
+        run: CompactionRun = end.value
+        return run

@@ -1,0 +1,228 @@
+"""The compaction of a session by a worker: asked for, made, and written once.
+
+Everything slow happens without a lock; agents go on appending meanwhile. At the end one transaction
+writes the entry, the record, the counters and the decisions, after it has made sure that the job is
+still this worker's and that the cycle is still the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from compaction_app.chosen import Chosen, choose
+from compaction_app.compaction_asks import MANUAL, TRIGGERS, Asked, asked
+from compaction_app.compaction_writing import Made, write_compaction, write_failure
+from compaction_app.copies import own_or_copy
+from compaction_app.engine.compaction.drive import Means, drive
+from compaction_app.engine.compaction.failures import Failure
+from compaction_app.engine.compaction.prompt import summary_prompt
+from compaction_app.engine.compaction.requests import (
+    ModelAnswer,
+    ModelCall,
+    ProviderCall,
+    Request,
+)
+from compaction_app.engine.compaction.run import CompactionRun, run_compaction
+from compaction_app.engine.compaction_mode import compaction_timeout_ms
+from compaction_app.engine.decision import Decision
+from compaction_app.engine.turn.requests import Compaction
+from compaction_app.flush_jobs import flush_before_compaction
+from compaction_app.step_log import StepLog, TookTooLong
+from sessions_app import jobs
+from sessions_app.models import Job, Session
+from sessions_app.tokens import javascript as js
+from sessions_app.working import CannotDo, Hold
+from sessions_app.workspace import files_of
+
+KIND: Final = "compaction"
+TASK: Final = "compaction_app.tasks.compact_session"
+MAX_INSTRUCTIONS: Final = 4_000
+TIMED_OUT: Final = "Compaction timed out"
+
+
+def request_compaction(
+    session: Session,
+    *,
+    trigger: str = MANUAL,
+    instructions: str = "",
+    prompt: Mapping[str, Any] | None = None,
+    observed: float | None = None,
+) -> Job:
+    """A job that compacts the session; the one that waits already, where there is one.
+
+    Args:
+        trigger: ``manual``, ``budget`` (before a turn, whose ``prompt`` is handed in) or what a reported
+            call has made due.
+        instructions: what the summary is to look at, for a manual one.
+        observed: tokens of the context as a provider counted them.
+
+    Raises:
+        ValueError: for a trigger that there is none of.
+    """
+    if trigger not in TRIGGERS:
+        raise ValueError(f"There is no trigger {trigger!r}; known: {', '.join(TRIGGERS)}.")
+    waiting = Job.objects.filter(session=session, kind=KIND, state=Job.State.QUEUED)
+    wanted = {
+        "trigger": trigger,
+        "instructions": instructions[:MAX_INSTRUCTIONS],
+        "prompt": prompt,
+        "observed": observed,
+    }
+    same = waiting.filter(
+        arguments__trigger=trigger, arguments__instructions=wanted["instructions"]
+    )
+    if (job := same.first()) is not None:
+        return job
+    return jobs.enqueue(session.team, KIND, f"{session.title}: compact", wanted, session=session)
+
+
+def compact(hold: Hold) -> Mapping[str, Any]:
+    """Do the job; its result says what came of it.
+
+    Raises:
+        CannotDo: when the compaction has failed, with its reason.
+    """
+    job = hold.job
+    if job.session is None:
+        raise CannotDo("The session is gone.")
+    session = own_or_copy(job, job.session)
+    ask = asked(session, job.arguments)
+    if ask.flush_first:
+        ask = _after_flush(hold, session, ask)
+    timeout = compaction_timeout_ms(ask.live.setup.rules.compaction_mode, ask.live.setup.config)
+    log = StepLog(hold, timeout)
+    log.step("decided", f"cycle {ask.cycle}: {ask.reason or 'to be compacted'}")
+    run, chosen = ask.refusal, None
+    if ask.request is not None:
+        chosen = _chosen(session, log)
+        run = _made(session, ask.request, ask, chosen, log)
+    if run is None:
+        return {"compacted": False, "summary": ask.reason, "session": str(session.uuid)}
+    made = Made(session, ask, run, job, log, chosen.summariser.name if chosen else "")
+    if run.entry is None:
+        write_failure(made)
+        if run.outcome != "skipped" and not (ask.refusal and run.outcome == "failed"):
+            raise CannotDo(run.message or run.decision.reason)
+        return {"compacted": False, "summary": run.message, "session": str(session.uuid)}
+    record = write_compaction(made)
+    log.point("committed")
+    sizes = f"{record.tokens_before or 0:,} to {record.tokens_after or 0:,} tokens (estimate)"
+    return {
+        "compacted": True,
+        "summary": sizes if record.tokens_after is not None else "compacted",
+        "session": str(session.uuid),
+        "record": str(record.uuid),
+        "entry": record.entry_id,
+    }
+
+
+def _after_flush(hold: Hold, session: Session, ask: Asked) -> Asked:
+    """Let the flush that goes first run, within its own time; the compaction follows whatever it made."""
+    flush_before_compaction(hold, session, ask)
+    return asked(session, hold.job.arguments)
+
+
+def _chosen(session: Session, log: StepLog) -> Chosen:
+    assert session.agent is not None  # a live session is begun by an agent
+    chosen = choose(session.team, session.agent.compaction_summariser, log.stopped, log.asked)
+    if chosen.problem:
+        log.warn(chosen.problem)
+    return chosen
+
+
+def _made(
+    session: Session, request: Compaction, ask: Asked, chosen: Chosen, log: StepLog
+) -> CompactionRun:
+    """The compaction with everything but its writing; one that took too long has failed."""
+    assert session.agent is not None
+    rules = ask.live.setup.rules
+    means = Means(
+        summarise=_Summarising(chosen, log),
+        files=files_of(session.agent),
+        wait=log.wait,
+        providers=_providers(chosen, request.order.settings.reserve_tokens, log),
+        before=_Progress(log),
+        credentials=chosen.credentials,
+    )
+    try:
+        run = drive(run_compaction(request.path, request.order, rules), means)
+        log.check()
+    except TookTooLong:
+        log.warn(f"{TIMED_OUT}: nothing was written")
+        decision = Decision("compaction", False, "failed", "timed_out", rules.id)
+        return CompactionRun("failed", decision, TIMED_OUT)
+    verdict = run.message or run.decision.reason
+    log.step("summarised", f"{run.outcome}: {verdict}")
+    return run
+
+
+class _Summarising:
+    """Asks the summariser, and keeps what was asked and what came of it."""
+
+    def __init__(self, chosen: Chosen, log: StepLog) -> None:
+        self._summariser, self._log = chosen.summariser, log
+
+    def __call__(self, call: ModelCall) -> ModelAnswer:
+        prompt = summary_prompt(call)
+        number, of = call.portion
+        self._log.begin_call(
+            {
+                "kind": prompt.kind,
+                "portion": [number, of],
+                "messages": len(call.messages),
+                "promptChars": js.utf16_len(prompt.text),
+                "previousChars": js.utf16_len(call.previous_summary or ""),
+                "summariser": self._summariser.name,
+            }
+        )
+        answer: ModelAnswer = Failure("Error", "the summariser raised an error")
+        try:
+            answer = self._summariser.summarise(call)
+        except Exception as error:  # a plug-in may raise anything; the rules decide what follows
+            answer = Failure(type(error).__name__, str(error))
+        finally:
+            self._log.end_call(answer)
+        self._log.point("answered")
+        return answer
+
+
+class _Progress:
+    """Tells of each request before it is answered, and ends the compaction when the job stops."""
+
+    def __init__(self, log: StepLog) -> None:
+        self._log = log
+
+    def __call__(self, request: Request) -> None:
+        self._log.check()
+        if isinstance(request, ModelCall):
+            number, of = request.portion
+            what = "beginning of the split turn" if request.turn_prefix else "history"
+            call = len(self._log.calls) + 1
+            text = f"{what}: chunk {number} of {of} (call {call})"
+            self._log.step("asking", text, number - 1, of)
+        elif isinstance(request, ProviderCall):
+            self._log.step("asking", f"asks the provider {request.provider}", 0, 1)
+
+
+def _providers(chosen: Chosen, reserve_tokens: float, log: StepLog) -> Mapping[str, Any]:
+    """What ``compaction.provider`` may name, each call kept for the record."""
+
+    def recorded(name: str, ask: Any) -> Any:
+        def call(request: ProviderCall) -> Any:
+            log.begin_call(
+                {"kind": "provider", "messages": len(request.messages), "summariser": name}
+            )
+            answer: Any = Failure("Error", "the provider raised an error")
+            try:
+                answer = ask(request)
+            except Exception as error:  # as above
+                answer = Failure(type(error).__name__, str(error))
+            finally:
+                log.end_call(answer if isinstance(answer, str | Failure) else None)
+            return answer
+
+        return call
+
+    named = chosen.all.providers(reserve_tokens)
+    return {name: recorded(name, ask) for name, ask in named.items()}
