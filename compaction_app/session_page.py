@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from compaction_app.calibration_panel import calibration_panel
 from compaction_app.differences import differences, unlike
 from compaction_app.engine.diagnose import Finding
 from compaction_app.engine.lines import Line, Lines
@@ -17,6 +18,7 @@ from compaction_app.engine.policy_config import config_changes
 from compaction_app.engine.reasons import sentence
 from compaction_app.engine.replay import Replay
 from compaction_app.experimental_panel import experiment_of
+from compaction_app.fidelity import fidelity
 from compaction_app.forms import Query, query_of
 from compaction_app.panel import knob_notes
 from compaction_app.pruned_calls import folded_prunes, prune_marks, pruning_view
@@ -122,6 +124,8 @@ def head_context(situation: Situation, query: Query) -> dict[str, Any]:
         "billed_calls": int((~grown.is_estimate).sum()),
         "turns": grown.turns,
         "recorded": recorded_totals(grown),
+        "fidelity": fidelity(situation, grown) if query.leaf is None else None,
+        "calibration": calibration_panel(grown, done.calibration),
         "branches": _branches(situation, query, ends),
         "traces": (
             ("Memory flush and preflight", done.lines.flush_window),
