@@ -9,6 +9,7 @@ from uuid import UUID
 from django.http import Http404, HttpRequest
 from ninja import Query, Router
 
+from compaction_app.decisions import stage_of
 from compaction_app.engine.diagnose import Finding
 from compaction_app.engine.diagnose.configuration import read_config
 from compaction_app.engine.lines import Lines, lines_of
@@ -16,6 +17,7 @@ from compaction_app.engine.policy import BY_KEY
 from compaction_app.engine.reasons import sentence
 from compaction_app.engine.replay import Totals
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RULE_SETS
+from compaction_app.engine.turn.record import StageRecord
 from compaction_app.forms import Query as Asked
 from compaction_app.forms import policy_text, read_query
 from compaction_app.models import Decision
@@ -140,14 +142,23 @@ def finding_out(finding: Finding) -> dict[str, Any]:
 
 
 def decision_out(row: Decision) -> dict[str, Any]:
-    names = [n for n in DecisionOut.model_fields if n not in ("id", "session", "kind", "steps")]
+    kept = {name: getattr(row, name) for name in ("reading", "turn", "created_at")}
+    return {"id": row.uuid, "session": row.session.uuid, **kept, **stage_out(stage_of(row))}
+
+
+def stage_out(stage: StageRecord) -> dict[str, Any]:
+    """A decision where it was made."""
+    decision = stage.decision
     return {
-        "id": row.uuid,
-        "session": row.session.uuid,
-        "kind": row.rule,
-        "steps": [dict(zip(("name", "formula", "value", "unit"), step, strict=True)) for step in row.steps],
-        **{name: getattr(row, name) for name in names},
-    }  # fmt: skip
+        **{name: getattr(stage, name) for name in ("run", "attempt", "call", "stage")},
+        "kind": decision.rule,
+        **{n: getattr(decision, n) for n in ("fired", "outcome", "reason", "rule_set")},
+        "inputs": dict(decision.inputs),
+        "steps": [
+            {name: getattr(step, name) for name in ("name", "formula", "value", "unit")}
+            for step in decision.steps
+        ],
+    }
 
 
 def _situation(request: HttpRequest, session_id: UUID) -> Situation:

@@ -111,16 +111,12 @@ class ConfigIn(CamelSchema):
     rule_set: str | None = Field(None, examples=["openclaw-2026.5.28"])
 
 
-class DecisionOut(CamelSchema):
-    """One rule applied once, also when it did not fire."""
+class DecisionStage(CamelSchema):
+    """One rule applied once where it stands in a turn, also when it did not fire."""
 
-    id: UUID
-    session: UUID
-    reading: str = Field(description="audit, what_if or live.")
-    turn: int
     run: str
     attempt: int
-    call: int
+    call: int = Field(description="Number of the next model call in the turn.")
     stage: str
     kind: str = Field(description="The rule.", examples=["memory_flush"])
     fired: bool
@@ -129,6 +125,15 @@ class DecisionOut(CamelSchema):
     rule_set: str
     inputs: dict[str, Any]
     steps: list[StepOut]
+
+
+class DecisionOut(DecisionStage):
+    """A decision as it is kept."""
+
+    id: UUID
+    session: UUID
+    reading: str = Field(description="audit, what_if or live.")
+    turn: int
     created_at: datetime
 
 

@@ -10,7 +10,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
+from compaction_app.agents_api import router as agents
 from compaction_app.api import router as compaction
+from compaction_app.live_api import router as live
 from contextlab.api_answers import API_NAMESPACE
 from contextlab.problems import problem, problem_answer
 from contextlab.rate_limit import count_call
@@ -39,6 +41,8 @@ api = NinjaAPI(
     ),
 )
 api.add_router("", sessions)
+api.add_router("", agents)
+api.add_router("", live)
 api.add_router("", streams)
 api.add_router("", compaction)
 count_calls_with(lambda token: count_call(str(token.uuid), settings.API_CALLS_PER_MINUTE))

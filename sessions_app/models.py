@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import uuid
 
-from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
@@ -16,84 +15,15 @@ from sessions_app.importers.formats import TITLES
 from sessions_app.job_models import Job as Job
 from sessions_app.job_models import JobAttempt as JobAttempt
 from sessions_app.job_models import JobLine as JobLine
+from sessions_app.team_models import ApiToken as ApiToken
+from sessions_app.team_models import IdempotentCall as IdempotentCall
+from sessions_app.team_models import Invitation as Invitation
+from sessions_app.team_models import Membership as Membership
+from sessions_app.team_models import Team as Team
 from sessions_app.workspace_models import WorkspaceFile as WorkspaceFile
 from sessions_app.workspace_models import WorkspaceSnapshot as WorkspaceSnapshot
 from sessions_app.workspace_models import WorkspaceText as WorkspaceText
 from sessions_app.workspace_models import WorkspaceUse as WorkspaceUse
-
-
-class Team(models.Model):
-    """Owner of agents, sessions and jobs."""
-
-    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    name = models.CharField(max_length=100)
-    created_at = models.DateTimeField(default=timezone.now)
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Membership(models.Model):
-    """A user's place in a team."""
-
-    class Role(models.TextChoices):
-        OWNER = "owner"
-        ADMIN = "admin"
-        MEMBER = "member"
-
-    team = models.ForeignKey(Team, models.CASCADE, related_name="memberships")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
-    role = models.CharField(max_length=10, choices=Role.choices, default=Role.MEMBER)
-
-    class Meta:
-        constraints = (
-            models.UniqueConstraint(fields=("team", "user"), name="one_membership_per_team"),
-        )
-
-
-class ApiToken(models.Model):
-    """What a program logs in with, as a digest. It belongs to a team and ends with its user."""
-
-    class Scope(models.TextChoices):
-        READ = "read"
-        WRITE = "write"
-        ADMIN = "admin"
-
-    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    team = models.ForeignKey(Team, models.CASCADE, related_name="api_tokens")
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="api_tokens"
-    )
-    name = models.CharField(max_length=100)
-    scope = models.CharField(max_length=10, choices=Scope.choices, default=Scope.READ)
-    shown = models.CharField(max_length=16, help_text="its first characters, to know it by")
-    digest = models.CharField(max_length=64, unique=True, editable=False)
-    created_at = models.DateTimeField(default=timezone.now)
-    expires_at = models.DateTimeField(null=True, blank=True)
-    last_used_at = models.DateTimeField(null=True, blank=True)
-    revoked_at = models.DateTimeField(null=True, blank=True)
-
-    def __str__(self) -> str:
-        return f"{self.name} ({self.shown}…)"
-
-
-class Invitation(models.Model):
-    """A way into a team for whoever holds the link, once. Only its digest is kept."""
-
-    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    team = models.ForeignKey(Team, models.CASCADE, related_name="invitations")
-    invited_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE)
-    role = models.CharField(
-        max_length=10, choices=Membership.Role.choices, default=Membership.Role.MEMBER
-    )
-    note = models.CharField(max_length=100, blank=True, help_text="whom it is for")
-    digest = models.CharField(max_length=64, unique=True, editable=False)
-    created_at = models.DateTimeField(default=timezone.now)
-    expires_at = models.DateTimeField()
-    used_at = models.DateTimeField(null=True, blank=True)
-
-    def __str__(self) -> str:
-        return f"into {self.team}: {self.note or 'anybody with the link'}"
 
 
 class Agent(models.Model):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from datetime import timedelta
 from typing import Any, Final, TypeVar
 from weakref import WeakKeyDictionary
 
-from django.db import close_old_connections
+from django.db import Error, close_old_connections
 from django.db.models import Max
 from django.utils import timezone
 
@@ -33,6 +34,7 @@ SETTLED: Final = timedelta(minutes=1)
 time no transaction with an older row is open any more."""
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 _thread = ThreadPoolExecutor(1, thread_name_prefix="events")
 
 
@@ -75,8 +77,11 @@ class Reader:
 
     async def _run(self) -> None:
         while self._watches:
-            for watch in await in_thread(_moved, frozenset(self._watches)):
-                watch.woken.set()
+            try:
+                for watch in await in_thread(_moved, frozenset(self._watches)):
+                    watch.woken.set()
+            except Error as error:  # whoever waits must not be left alone by one failed look
+                log.warning("looking for events failed, again in a second: %s", error)
             try:
                 await asyncio.wait_for(self._look.wait(), LOOK_SECONDS)
             except TimeoutError:

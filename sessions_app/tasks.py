@@ -7,7 +7,7 @@ from typing import Any
 
 from celery import shared_task
 
-from sessions_app import following, jobs, recount, uploads
+from sessions_app import following, idempotency, jobs, recount, uploads
 from sessions_app.working import CannotDo, Hold, do
 
 
@@ -58,5 +58,6 @@ def count_live_sessions() -> None:
 
 @shared_task
 def sweep_jobs() -> None:
-    """Wake workers for jobs that nobody works on."""
+    """Wake workers for jobs that nobody works on, and drop what nobody asks for any more."""
     jobs.sweep()
+    idempotency.forget()

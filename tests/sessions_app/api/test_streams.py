@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import OperationalError
 from django.test import AsyncClient
 from django.utils import timezone
 
@@ -148,6 +149,25 @@ def test_many_who_listen_share_one_reader(alice: Person) -> None:
         return await asyncio.gather(*waiting)
 
     assert asyncio.run(run()) == [True] * 15
+
+
+def test_a_look_that_fails_is_made_again(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = session_of(alice)
+    announce(session, "appended", {})
+    looks = iter([OperationalError("the database is locked")])
+    look = stream._moved
+
+    def sometimes(watches: Any) -> Any:
+        for error in looks:
+            raise error
+        return look(watches)
+
+    monkeypatch.setattr(stream, "_moved", sometimes)
+
+    async def run() -> bool:
+        return await stream.reader().wait(session.pk, 0, PATIENCE)
+
+    assert asyncio.run(run()) is True
 
 
 def test_a_wait_ends_when_nothing_comes(alice: Person) -> None:

@@ -1,0 +1,275 @@
+"""The API for agents: sessions they feed, what to do before a model call, what a call left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from ninja import Router, Status
+
+from compaction_app import live_turns
+from compaction_app.api import stage_out
+from compaction_app.engine.compaction.run import CompactionOrder
+from compaction_app.engine.lines import Lines
+from compaction_app.engine.turn.requests import Compaction
+from compaction_app.live_schemas import (
+    AppendedOut,
+    CallIn,
+    MessagesIn,
+    PreparedOut,
+    PrepareIn,
+    ReportedOut,
+    SessionIn,
+)
+from compaction_app.live_turns import LiveSetup
+from compaction_app.next_step import Next, NothingToSend
+from sessions_app.api import PROBLEMS, session_out
+from sessions_app.api import router as sessions
+from sessions_app.api_access import ADMIN, READ, WRITE, Conflict, InvalidField, load
+from sessions_app.export import exported, file_name
+from sessions_app.idempotency import once
+from sessions_app.live_sessions import archive_session, create_session, delete_session
+from sessions_app.message_forms import BadForm, Form, from_stored, stored_usage, to_stored
+from sessions_app.models import Agent, Session
+from sessions_app.schemas import Problem, SessionOut
+from sessions_app.transcripts.session_context import llm_messages
+from sessions_app.transcripts.session_index import is_known_fresh, total_tokens
+from sessions_app.writing import Appended, BadMessage, CannotWrite, HeadMoved
+
+router = Router(tags=["live"], by_alias=True)
+# An address belongs to one router: what lies at one that the floor below has goes to its router.
+WRITES = {**PROBLEMS, 409: Problem}
+Json = dict[str, Any]
+FILE = {
+    "responses": {
+        200: {
+            "description": "OpenClaw v3, one record a line.",
+            "content": {"application/x-ndjson": {}},
+        }
+    }
+}
+
+
+@sessions.post("/sessions", auth=WRITE, response={200: SessionOut, **WRITES}, tags=["sessions"])
+def begin_session(request: HttpRequest, payload: SessionIn) -> Json:
+    """A new live session of an agent, alone or as a subagent of another session."""
+    agent = load(Agent.objects.filter(is_live=True), request, payload.agent)
+    parent = None
+    if payload.parent is not None:
+        parent = load(Session.objects.filter(is_live=True), request, payload.parent)
+    elif payload.fork:
+        raise InvalidField({"fork": "fork: needs the parent to begin with."})
+
+    def work() -> Json:
+        return session_out(
+            create_session(agent, payload.title, key=payload.key, parent=parent, fork=payload.fork)
+        )
+
+    return once(request, work)
+
+
+@router.post("/sessions/{uuid:session_id}/archive", auth=WRITE, response={200: SessionOut, **PROBLEMS}, tags=["sessions"])  # fmt: skip
+def archive(request: HttpRequest, session_id: UUID) -> Json:
+    """Take no more messages; everything stays to be read."""
+    session = _session(request, session_id)
+    archive_session(session)
+    return session_out(session)
+
+
+@sessions.delete("/sessions/{uuid:session_id}", auth=ADMIN, response={204: None, **PROBLEMS}, tags=["sessions"])  # fmt: skip
+def delete(request: HttpRequest, session_id: UUID) -> Status[None]:
+    """Delete a session and everything that hangs on it. This cannot be undone."""
+    delete_session(load(Session.objects.all(), request, session_id))
+    return Status(204, None)
+
+
+@router.get("/sessions/{uuid:session_id}/export", auth=READ, response=PROBLEMS, openapi_extra=FILE, tags=["sessions"])  # fmt: skip
+def export(request: HttpRequest, session_id: UUID) -> HttpResponseBase:
+    """The session as the runtime would have written it; imported again it is the same session."""
+    session = load(Session.objects.all(), request, session_id)
+    answer = StreamingHttpResponse(exported(session), content_type="application/x-ndjson")
+    answer["Content-Disposition"] = f'attachment; filename="{file_name(session)}"'
+    return answer
+
+
+@router.post("/sessions/{uuid:session_id}/messages", auth=WRITE, response={200: AppendedOut, **WRITES})  # fmt: skip
+def append_messages(request: HttpRequest, session_id: UUID, payload: MessagesIn) -> Json:
+    """Append messages, in order, without a model call; results that are too large are cut and told."""
+    session = _session(request, session_id)
+    stored, origin = _stored(payload.form, payload.messages)
+
+    def work() -> Json:
+        with _told():
+            done = live_turns.append(session, stored, expected_head=payload.expected_head)
+        return appended_out(session, done, origin)
+
+    return once(request, work)
+
+
+@router.post("/sessions/{uuid:session_id}/prepare", auth=READ, response={200: PreparedOut, **WRITES})  # fmt: skip
+def prepare(request: HttpRequest, session_id: UUID, payload: PrepareIn) -> Json:
+    """What to send with the next model call, or what must happen first. Nothing is stored."""
+    session = _session(request, session_id)
+    prompt = None
+    if payload.prompt is not None:
+        found, _ = _stored(payload.form, [payload.prompt], "prompt")
+        if len(found) != 1 or found[0].get("role") != "user":
+            raise InvalidField({"prompt": "prompt: must be one message of the user."})
+        prompt = found[0]
+    with _told():
+        done = live_turns.prepare(session, prompt)
+    step = done.next
+    sends = step.action == "send" and step.context is not None
+    context = step.context
+    return {
+        **_follows(step),
+        "head": done.head,
+        "system": [
+            {"name": part.kind, "text": part.text, "stable": part.cacheable}
+            for part in done.system.parts
+        ],
+        "messages": from_stored(payload.form, llm_messages(context.messages))
+        if sends and context
+        else None,
+        "changes": [change_out(change) for change in context.changes] if sends and context else [],
+    }
+
+
+@sessions.post("/sessions/{uuid:session_id}/calls", auth=WRITE, response={200: ReportedOut, **WRITES}, tags=["live"])  # fmt: skip
+def report_call(request: HttpRequest, session_id: UUID, payload: CallIn) -> Json:
+    """Store a model call: what was sent anew and the answer with its usage, or the error."""
+    session = _session(request, session_id)
+    stored, origin = _stored(payload.form, payload.messages) if payload.messages else ([], [])
+    if not stored and payload.error is None:
+        raise InvalidField(
+            {"messages": "messages: send what was sent and the answer, or an error."}
+        )
+    _with_usage(stored, payload.usage)
+
+    def work() -> Json:
+        with _told():
+            done = live_turns.report_call(
+                session, stored, error=payload.error, expected_head=payload.expected_head
+            )
+        nothing: Json = {"action": None, "due": None, "reply": None, "decisions": []}
+        follows = nothing if done.next is None else _follows(done.next)
+        return {**appended_out(session, done.appended, origin), **follows}
+
+    return once(request, work)
+
+
+def appended_out(session: Session, done: Appended, origin: Sequence[int]) -> Json:
+    """What an append did, each receipt with the sent message that it is of."""
+    session.refresh_from_db()
+    return {
+        "head": done.head,
+        "entries": done.entries,
+        "estimated_tokens": done.tokens,
+        "receipts": [
+            {
+                "sent": sent,
+                "id": receipt.id,
+                "added": list(receipt.added),
+                "reason": receipt.reason,
+                "changes": list(receipt.changes),
+            }
+            for sent, receipt in zip(origin, done.receipts, strict=True)
+        ],
+        "pressure": pressure_out(session, LiveSetup.of(session).setup.lines),
+        "event": done.event,
+    }
+
+
+def pressure_out(session: Session, lines: Lines) -> Json:
+    """How far the last run's total is from each line that counts in billed tokens."""
+    index = session.index_entry or {}
+    total = total_tokens(index)
+    known = None if total is None else round(total)
+    return {
+        "window": lines.window,
+        "stored_total": known,
+        "fresh": is_known_fresh(index),
+        "fill": round(known / lines.window, 4) if known is not None and lines.window else None,
+        "lines": [
+            {
+                "name": line.name,
+                "tokens": line.tokens,
+                "unit": line.unit,
+                "distance": None
+                if known is None or "billed" not in line.unit
+                else line.tokens - known,
+            }
+            for line in lines.lines
+            if line.active
+        ],
+    }
+
+
+def change_out(change: Any) -> Json:
+    names = ("position", "rule", "before_chars", "after_chars", "reason")
+    return {name: getattr(change, name) for name in names}
+
+
+def _follows(step: Next) -> Json:
+    return {
+        "action": step.action,
+        "due": due_out(step.compaction) if step.compaction else None,
+        "reply": step.reply,
+        "decisions": [stage_out(stage) for stage in step.stages],
+    }
+
+
+def due_out(due: Compaction) -> Json:
+    order: CompactionOrder = due.order
+    tokens = getattr(order, "observed_tokens", None)
+    return {"trigger": due.trigger, "tokens": None if tokens is None else round(tokens)}
+
+
+def _session(request: HttpRequest, session_id: UUID) -> Session:
+    return load(Session.objects.filter(is_live=True).select_related("agent"), request, session_id)
+
+
+def _stored(
+    form: Form, messages: Iterable[Mapping[str, Any]], field: str = "messages"
+) -> tuple[list[Json], list[int]]:
+    """The messages as a session stores them, and of which sent message each is a part."""
+    stored: list[Json] = []
+    origin: list[int] = []
+    for number, message in enumerate(messages):
+        place = field if field == "prompt" else f"{field}.{number}"
+        try:
+            made = to_stored(form, message)
+        except BadForm as error:
+            raise InvalidField({place: f"{place}: {error}"}) from error
+        stored += made
+        origin += [number] * len(made)
+    return stored, origin
+
+
+def _with_usage(stored: list[Json], reported: Mapping[str, Any] | None) -> None:
+    """Put the provider's usage on the answer that it is of, the last one."""
+    if reported is None:
+        return
+    usage = stored_usage(reported)
+    answer = next((m for m in reversed(stored) if m.get("role") == "assistant"), None)
+    if answer is None or usage is None:
+        raise InvalidField({"usage": "usage: needs an answer among the messages, and its counts."})
+    answer["usage"] = usage
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What the store refuses, as the API's errors."""
+    try:
+        yield
+    except HeadMoved as error:
+        raise Conflict(str(error), head=error.head) from error
+    except CannotWrite as error:
+        raise Conflict(str(error)) from error
+    except BadMessage as error:
+        raise InvalidField({f"messages.{error.number}": str(error)}) from error
+    except NothingToSend as error:
+        raise InvalidField({"prompt": f"prompt: {error}"}) from error
