@@ -25,7 +25,7 @@ class ModelConnection(models.Model):
     team = models.ForeignKey(Team, models.CASCADE, related_name="connections")
     name = models.SlugField(max_length=60)
     kind = models.CharField(max_length=10, choices=Kind.choices)
-    base_url = models.URLField(max_length=300)
+    base_url = models.CharField(max_length=300)
     model = models.CharField(max_length=200)
     sealed_key = models.TextField(blank=True)
     max_output = models.PositiveIntegerField(null=True, blank=True, help_text="tokens it can write")

@@ -15,6 +15,7 @@ from compaction_app.forms import read_query
 from compaction_app.panel import panel_context
 from compaction_app.runs import replay_for, situation_of
 from compaction_app.session_page import chart_context, details_context, head_context
+from compaction_app.work_page import work_of
 from sessions_app import access
 from sessions_app.entries import entries_page
 from sessions_app.models import Session
@@ -43,6 +44,7 @@ def session(request: HttpRequest, uuid: UUID) -> HttpResponse:
         context["sheet_open"] = True  # who moved a switch has the sheet open
         return replace_url(render(request, "compaction/_work.html", context), address)
     page = entries_page(found, {"only": "all"})
+    context |= work_of(found)
     context |= page | {"problems": query.problems, "file_problems": page["problems"]}
     return render(request, "compaction/session.html", context)
 
