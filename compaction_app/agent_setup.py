@@ -5,33 +5,42 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from compaction_app.engine.circumstances import PATHS, Circumstances
+from compaction_app.engine.compaction.post_context import PostContext, post_compaction_context
 from compaction_app.engine.composition.agent_prompt import AgentPrompt, AgentTexts, agent_prompt
 from compaction_app.engine.composition.skills import Skill
 from compaction_app.engine.diagnose import Finding
 from compaction_app.engine.diagnose.configuration import read_config
 from compaction_app.engine.policy import Policy
-from compaction_app.engine.policy_config import policy_from_config, with_model_windows
+from compaction_app.engine.policy_config import (
+    config_with_policy,
+    policy_from_config,
+    with_model_windows,
+    with_settings,
+)
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RULE_SETS
 from compaction_app.engine.turn.setup import RunSetup, SystemSizes, run_setup
 from compaction_app.models import PolicyVersion
-from compaction_app.policies import newest_version, policy_with
+from compaction_app.policies import newest_version
 from sessions_app.models import Agent
 from sessions_app.workspace import files_of
+
+AGENTS_FILE: Final = "AGENTS.md"
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSetup:
     """What an agent's runs have in common.
 
-    ``version`` is the policy in force, none while only its configuration says something; ``faults``
-    are the findings about that configuration.
+    ``version`` is the policy in force, none while only its configuration says something; ``base`` is
+    what that configuration gives, ``faults`` are the findings about it.
     """
 
     agent: Agent
     version: PolicyVersion | None
+    base: Policy
     policy: Policy
     around: Circumstances
     faults: tuple[Finding, ...] = ()
@@ -43,20 +52,22 @@ def agent_setup(agent: Agent, version: PolicyVersion | None = None) -> AgentSetu
     rules = RULE_SETS.get(version.rule_set, DEFAULT_RULE_SET) if version else DEFAULT_RULE_SET
     text = agent.config_text
     given = read_config(text, rules.config) if text else None
-    config = with_model_windows(
-        given.config if given else {}, agent.provider, agent.model, agent.windows
-    )
-    read = policy_from_config(_with_zone(config, agent.time_zone), agent.provider, agent.model)
+    provider, model = agent.provider, agent.model
+    own = with_model_windows(given.config if given else {}, provider, model, agent.windows)
+    own = _with_zone(own, agent.time_zone)
+    config = with_settings(own, provider, model, version.settings) if version else own
+    read = policy_from_config(config, provider, model)
     around = Circumstances(
         path=next((path for path in PATHS if path == agent.path), "chat"),
-        provider=agent.provider,
-        model=agent.model,
+        provider=provider,
+        model=model,
         rules=rules,
-        config=_with_zone(config, agent.time_zone),
+        config=config,
     )
     refused = tuple(Finding("CONFIG_INVALID", problem) for problem in read.problems)
     faults = (given.findings if given else ()) or refused
-    return AgentSetup(agent, version, policy_with(version, read.policy), around, faults)
+    base = policy_from_config(own, provider, model).policy
+    return AgentSetup(agent, version, base, read.policy, around, faults)
 
 
 def prompt_of(setup: AgentSetup, session_key: str | None = None) -> AgentPrompt:
@@ -75,6 +86,15 @@ def texts_of(agent: Agent) -> AgentTexts:
         ],
         tools=agent.tools,
     )
+
+
+def refresh_of(setup: AgentSetup, now_ms: float) -> PostContext:
+    """What the model is told again after a compaction: sections of the workspace's AGENTS.md."""
+    around = setup.around
+    config = config_with_policy(setup.policy, around.provider, around.model, around.config)
+    rules = around.rules.compaction
+    text = files_of(setup.agent).get(AGENTS_FILE)
+    return post_compaction_context(text, config, now_ms, rules.post_context, rules.sections)
 
 
 def run_setup_of(setup: AgentSetup, system_chars: int) -> RunSetup:

@@ -111,8 +111,8 @@ def policy_differences(before: Policy, after: Policy) -> list[Difference]:
     ]
 
 
-def _shown(policy: Policy, key: str) -> str:
-    value = getattr(policy, BY_KEY[key].name)
+def shown_value(value: Any) -> str:
+    """A setting's value as a person reads it."""
     if value is None or value == "" or value == ():
         return "not set"
     if isinstance(value, bool):
@@ -120,3 +120,7 @@ def _shown(policy: Policy, key: str) -> str:
     if isinstance(value, tuple):
         return ", ".join(value)
     return f"{value:,}" if isinstance(value, int | float) else str(value)
+
+
+def _shown(policy: Policy, key: str) -> str:
+    return shown_value(getattr(policy, BY_KEY[key].name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from compaction_app import decision_views, views, work_views
+from compaction_app import agent_views, decision_views, policy_views, views, work_views
 
 urlpatterns = [
     path("sessions/<uuid:uuid>/", views.session, name="session"),
@@ -23,5 +23,14 @@ urlpatterns = [
         decision_views.turn_of_entry,
         name="turn-of-entry",
     ),
+    path("sessions/<uuid:uuid>/policy/", policy_views.use_what_if, name="use-what-if"),
+    path("agents/", agent_views.agents, name="agents"),
+    path("agents/<uuid:uuid>/", agent_views.agent, name="agent"),
+    path("agents/<uuid:uuid>/files/", agent_views.agent_file, name="agent-file"),
+    path("agents/<uuid:uuid>/memory/", agent_views.memory, name="memory"),
+    path("agents/<uuid:uuid>/preset/", policy_views.use_preset, name="use-preset"),
+    path("policies/", policy_views.policies, name="policies"),
+    path("policies/<uuid:uuid>/", policy_views.policy, name="policy"),
+    path("policies/<uuid:uuid>/restore/", policy_views.restore, name="restore-policy"),
     path("decisions/<uuid:uuid>/", decision_views.decision, name="decision"),
 ]

@@ -51,7 +51,6 @@ def create_session(
             team_id=agent.team_id,
             agent=agent,
             title=storable(title, 200) or f"{agent.name} · {str(identity)[:8]}",
-            source="live",
             key=storable(key, 300) or _key(agent, identity, parent),
             index_entry=storable_json({"sessionId": str(identity), **(index or {})}),
             provider=agent.provider,

@@ -11,7 +11,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from compaction_app.engine.policy import SETTINGS, Policy, PolicyError, with_changes
+from compaction_app.engine.policy import BY_KEY, SETTINGS, Policy, PolicyError, with_changes
 from compaction_app.engine.setting import Setting
 from sessions_app.tokens import javascript as js
 
@@ -95,6 +95,19 @@ def with_model_windows(
         providers = merged["models"]["providers"]
         key = next(k for k in providers if js.norm(k) == js.norm(provider or UNNAMED_PROVIDER))
         providers[key]["contextWindow"] = windows[PROVIDER_WINDOW]
+    return merged
+
+
+def with_settings(
+    config: Mapping[str, Any], provider: str, model: str, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """``config`` with some settings written into it by key; one that is unset is taken out."""
+    merged = deepcopy(dict(config))
+    for key, value in settings.items():
+        if _is_unset(value):
+            _remove(merged, BY_KEY[key], provider, model)
+        else:
+            _put(merged, BY_KEY[key], value, provider, model)
     return merged
 
 

@@ -1,0 +1,37 @@
+"""The memory page of an agent: its files, and for each note which flush wrote it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import Count
+
+from compaction_app.models import MemoryFile, MemoryNote
+from sessions_app.masking import mask
+from sessions_app.models import Agent
+
+NOTES_PER_PAGE = 50
+
+
+def memory_context(agent: Agent, name: str, page: str) -> dict[str, Any] | None:
+    """The page with one file open, the newest unless another is named; none for an unknown one."""
+    files = list(
+        MemoryFile.objects.filter(agent=agent).annotate(count=Count("notes")).order_by("-name")
+    )
+    shown = next((file for file in files if not name or file.name == name), None)
+    if name and shown is None:
+        return None
+    context: dict[str, Any] = {"agent": agent, "files": files, "shown": shown}
+    if shown is None:
+        return context
+    notes = MemoryNote.objects.filter(file=shown).select_related("session").order_by("pk")
+    found = Paginator(notes, NOTES_PER_PAGE).get_page(page)
+    rows = [(note, mask(note.text), _cycle(note)) for note in found.object_list]
+    return {**context, "page": found, "notes": rows}
+
+
+def _cycle(note: MemoryNote) -> int | None:
+    """After how many compactions the flush came, as its name says."""
+    number = note.flush.rpartition(":")[2]
+    return int(number) if number.isdecimal() else None
