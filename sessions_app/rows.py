@@ -103,6 +103,7 @@ def entries_of_window(window: Window, start: int = 0) -> Iterator[Entry]:
             raw=b"",
             mark=cast(Mark, row.mark),
             kept_seq=row.kept_seq,
+            digest=bytes(row.digest),
         )
 
 

@@ -17,6 +17,7 @@ from sessions_app.folders import walk
 from sessions_app.imports import Source
 from sessions_app.models import Job, Session, Team
 from tests.builders import short_session
+from tests.compaction_app.audited import audited
 from tests.compaction_app.conftest import source
 from tests.engine.simulation.auditing import exact_decisions
 from tests.golden import runs
@@ -63,6 +64,17 @@ def test_an_import_leaves_a_job_that_stores_what_the_audit_of_the_files_says(
     flush = audits.decisions_of(turn)[turn.events[0]["decision"]]
     assert (flush.rule, flush.fired, flush.inputs["totalTokens"]) == ("memory_flush", True, 74_244)
     assert {row.reading for row in session.decisions.all()} == {"audit"}
+
+
+@pytest.mark.parametrize("name", ["tools-aggregate", "96k-walkthrough-by-4"])
+def test_entries_that_were_stored_twice_are_one_for_the_stored_session_too(
+    team: Team, name: str
+) -> None:
+    session = audited(team, name)
+
+    (run,) = runs.replayed(name)
+    assert exact_rows(session) == exact_decisions(run.inputs)
+    assert all(AuditedTurn.objects.values_list("agrees", flat=True))
 
 
 def test_the_same_import_again_asks_for_nothing_new(imports: Import) -> None:

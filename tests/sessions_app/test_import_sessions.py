@@ -177,8 +177,8 @@ def test_without_json_people_read_what_became_of_each_file(
 def test_the_samples_are_loaded_once() -> None:
     first, second = StringIO(), StringIO()
     call_command("load_samples", stdout=first)
-    assert first.getvalue().count("imported sample session") == 4
-    assert Session.objects.count() == 4
+    assert first.getvalue().count("imported sample session") == 6
+    assert Session.objects.count() == 6
     call_command("load_samples", stdout=second)
     assert "imported" not in second.getvalue()
-    assert Session.objects.count() == 4
+    assert Session.objects.count() == 6

@@ -102,7 +102,7 @@ def fit_history(
     ``summary`` carries window, reserve and instructions of the summarising model.
     """
     share = DEFAULT_SHARE if settings.max_history_share is None else settings.max_history_share
-    decision = _share_decision(source, task, summary.context_window, share, rules)
+    decision = share_decision(source, task, summary.context_window, share, rules)
     if not decision.fired:
         return FittedHistory(source.messages, task.previous_summary, decision)
     window = summary.context_window
@@ -133,7 +133,7 @@ def with_previous_summary(
     return [{"role": "user", "content": text, "timestamp": 0}, *messages]
 
 
-def _share_decision(
+def share_decision(
     source: Source, task: SafeguardTask, window: float, share: float, rules: RuleSet
 ) -> Decision:
     """Whether what is not summarised takes more than the history's share of the window."""
