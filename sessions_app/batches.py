@@ -10,16 +10,19 @@ from typing import Literal
 from django.db import DatabaseError
 
 from sessions_app import agents, signals
+from sessions_app.agent_store import AgentStore, UnreadableStore, opened
 from sessions_app.folders import Bundle, bundles
 from sessions_app.importers import NotATranscript
 from sessions_app.importers.index import Index, IndexEntry, read_index
 from sessions_app.imports import Source, apply_index, import_file
 from sessions_app.known_files import digest_of_head
-from sessions_app.models import Agent, Session, Team
+from sessions_app.models import Agent, Session, Team, Window
 from sessions_app.rows import storable, storable_json
+from sessions_app.store_imports import StoreImport, in_place
 from sessions_app.window_writing import Overtaken
 
 MAX_SETTINGS_BYTES = 32 << 20
+IN_STORE = "The agent's SQLite store holds this session too; it was taken from there."
 
 Status = Literal["imported", "unchanged", "extended", "refused"]
 ConfigCheck = Callable[[str], str]
@@ -62,6 +65,8 @@ def import_files(
             if report.path not in told:
                 told.add(report.path)
                 yield report
+        for name in bundle.stores:
+            yield group.store(by_name[name], progress)
         for name in bundle.transcripts:
             yield group.transcript(by_name[name], progress)
 
@@ -76,6 +81,8 @@ class _Group:
         self._home = str((root / bundle.home).resolve()) if root else ""
         self._agent: Agent | None = None
         self._index = Index({})
+        self._text = ""
+        self._in_store: set[str] = set()
 
     def settings(self) -> list[FileReport]:
         """Bring index and configuration up to date, and find out whose they are."""
@@ -87,6 +94,9 @@ class _Group:
         if bundle.index:
             self._index, report = self._read_index(bundle.index)
             told += [report] if report else []
+        self._text = text
+        if bundle.stores and not bundle.transcripts and not self._index.by_session_id:
+            return told
         if text and not self._index.by_session_id and not bundle.transcripts:
             return [*told, self._lone_config(text)]
         if not bundle.agent or not (bundle.transcripts or self._index.by_session_id):
@@ -104,7 +114,42 @@ class _Group:
             told.append(self._apply_index(known))
         return told
 
+    def store(self, source: Source, progress: Progress) -> FileReport:
+        """The sessions of an agent's SQLite store; what the same agent has in files gives way to them."""
+        name = source.name
+        try:
+            with in_place(source, self._sources) as path, opened(path) as store:
+                self._agent = self._agent or self._owner(store)
+                work = StoreImport(self._team, store, self._agent, name)
+                done = list(work.run(lambda read: progress(name, read)))
+        except (UnreadableStore, Overtaken) as error:
+            return FileReport(name, "refused", str(error))
+        except OSError as error:
+            return FileReport(name, "refused", _unreadable(error))
+        except DatabaseError as error:
+            return FileReport(name, "refused", f"The database did not take it: {error}")
+        windows = Window.objects.filter(session__in=[each.session for each in done])
+        self._in_store |= set(windows.values_list("external_id", flat=True))
+        statuses = {each.status for each in done}
+        status: Status = next(
+            (s for s in ("imported", "extended") if s in statuses),
+            "unchanged",
+        )
+        return FileReport(name, status, "", tuple(each.session for each in done))
+
+    def _owner(self, store: AgentStore) -> Agent:
+        """The agent of a store that lies without transcripts or an index."""
+        ids = [window.session_id for window in store.windows()]
+        known = list(agents.stored_sessions(self._team, (), ids))
+        name = store.agent_id or self._bundle.agent
+        agent = agents.agent_for(self._team, name, self._home, known, self._text)
+        if self._text:
+            self._configure([agent], self._text, is_alone=False)
+        return agent
+
     def transcript(self, source: Source, progress: Progress) -> FileReport:
+        if _session_id(source.name) in self._in_store:
+            return FileReport(source.name, "unchanged", IN_STORE)
         known = _entry_of(self._index, source.name)
         try:
             done = import_file(
@@ -190,8 +235,11 @@ class _Group:
 
 def _entry_of(index: Index, name: str) -> IndexEntry | None:
     """What the index says of a transcript; its name begins with the session's id."""
-    session_id = name.rsplit("/", 1)[-1].split(".")[0].split("-topic-")[0]
-    return index.by_session_id.get(session_id)
+    return index.by_session_id.get(_session_id(name))
+
+
+def _session_id(name: str) -> str:
+    return name.rsplit("/", 1)[-1].split(".")[0].split("-topic-")[0]
 
 
 def _head_of(source: Source) -> str:

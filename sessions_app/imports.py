@@ -20,6 +20,7 @@ from django.db import transaction
 
 from sessions_app import signals
 from sessions_app.facts import count_facts
+from sessions_app.folders import put_aside
 from sessions_app.importers import FileReader, NotATranscript, Position, index
 from sessions_app.importers.blocks import BEGINNING
 from sessions_app.importers.records import giant_file
@@ -41,16 +42,21 @@ Status = Literal["imported", "unchanged", "extended"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to import: ``open`` may be called several times; ``name`` is shown to people."""
+    """A file to import: ``open`` may be called several times; ``name`` is shown to people.
+
+    ``path`` is where it lies on this machine beside what belongs to it, none for what was sent here.
+    """
 
     name: str
     size: int
     open: Callable[[], BinaryIO]
+    path: Path | None = None
 
     @classmethod
     def of_path(cls, path: Path, name: str) -> Source:
-        """A file on disk."""
-        return cls(name, path.stat().st_size, lambda: path.open("rb"))
+        """A file on disk; it lies there in its own place when it has its own name there."""
+        in_place = path if path.name == PurePosixPath(name).name else None
+        return cls(name, path.stat().st_size, lambda: path.open("rb"), in_place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +136,7 @@ class _Import:
         window = self._begin(head, before)
         apply_index(window.session, self.known)
         write_window(window, reader, tape, chain((first,), items), self.progress)
-        _finish(window.session, window)
+        finish_import(window.session, window)
         return Imported("imported", window.session, reader.sidechains)
 
     def _begin(self, head_digest: str, before: int) -> Window:
@@ -139,7 +145,7 @@ class _Import:
         Raises:
             Overtaken: when there are more by now; one of them may be of this file.
         """
-        title = self.title or _title(self.source.name, self.agent, self.known)
+        title = self.title or title_of(self.source.name, self.agent, self.known)
         with transaction.atomic():
             Team.objects.select_for_update().get(pk=self.team.pk)  # one new session at a time
             if windows_alike(self.team, head_digest, self.thread).count() != before:
@@ -153,6 +159,7 @@ class _Import:
                 head_digest=head_digest,
                 content_digest=NOTHING_READ,
                 thread=self.thread,
+                put_aside=put_aside(self.source.name),
             )
 
     def _rest(self, window: Window, file: BinaryIO, hasher: hashlib._Hash) -> Imported:
@@ -170,7 +177,7 @@ class _Import:
             sides = reader.sidechains
         if (window.content_bytes, session.index_entry, session.agent_id) == before:
             return Imported("unchanged", session, sides)
-        _finish(session, window)
+        finish_import(session, window)
         return Imported("extended", session, sides)
 
     def _reader_of(self, window: Window, file: BinaryIO) -> tuple[FileReader, Position]:
@@ -182,9 +189,9 @@ class _Import:
         return FileReader(thread=self.thread), BEGINNING
 
 
-def _title(name: str, agent: Agent | None, known: index.IndexEntry | None) -> str:
+def title_of(name: str, agent: Agent | None, known: index.IndexEntry | None) -> str:
     """The file's name; for a name that says nothing the agent and the rest of its session key."""
-    stem = PurePosixPath(name).name.removesuffix(".jsonl")
+    stem = PurePosixPath(name).name.split(".jsonl")[0]
     try:
         UUID(stem)
     except ValueError:
@@ -202,7 +209,7 @@ def apply_index(session: Session, known: index.IndexEntry | None) -> None:
         session.index_entry = storable_json(known.entry)
 
 
-def _finish(session: Session, window: Window) -> None:
+def finish_import(session: Session, window: Window) -> None:
     """Counts, peaks and the curve for the list; then the floor above is told."""
     with transaction.atomic():
         giant = giant_file(window.content_bytes)

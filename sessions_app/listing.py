@@ -51,6 +51,9 @@ def row_of(session: Session) -> Row:
     if problems := session.facts.get("problems"):
         text = f"{problems} problem{'' if problems == 1 else 's'} in the file"
         verdict.append({"severity": "warn", "text": text, "help": "Damage found while importing."})
+    if why := session.facts.get("putAside"):
+        text = "The runtime put this transcript aside and does not go on with it."
+        verdict.append({"severity": "info", "text": why, "help": text})
     if session.facts.get("calls") and not session.facts.get("billedCalls"):
         text = "estimates only"
         verdict.append(

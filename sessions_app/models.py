@@ -99,6 +99,7 @@ class Session(models.Model):
     source = models.CharField(max_length=20, default="openclaw", help_text="format it came from")
     key = models.CharField(max_length=300, blank=True, help_text="sessionKey in sessions.json")
     index_entry = models.JSONField(null=True, help_text="its entry in sessions.json")
+    runtime_version = models.CharField(max_length=40, blank=True, help_text="as its store says")
     provider = models.CharField(max_length=100, blank=True)
     model = models.CharField(max_length=200, blank=True)
     encoding = models.CharField(max_length=20, default="o200k_base")
@@ -160,6 +161,13 @@ class Window(models.Model):
         default=0, help_text="entries that no further line of the file changes"
     )
     thread = models.CharField(max_length=200, blank=True, help_text="of a file that holds several")
+    from_store = models.BooleanField(default=False, help_text="rows of an agent's SQLite store")
+    generation = models.CharField(max_length=200, blank=True, help_text="of the rows of a store")
+    reason = models.CharField(max_length=20, blank=True, help_text="why the runtime began it")
+    previous_id = models.CharField(max_length=200, blank=True, help_text="external id before it")
+    put_aside = models.CharField(
+        max_length=10, blank=True, help_text="reset, deleted or archived by the runtime"
+    )
     head_id = models.CharField(max_length=128, blank=True, help_text="of the last entry, when live")
     turn_mark = models.CharField(max_length=16, blank=True, help_text="of the turn going on")
     workspace = models.ForeignKey(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from django.db import transaction
 
@@ -16,7 +17,6 @@ from sessions_app.models import Entry as EntryRow
 from sessions_app.models import ImportProblem, Session, Window
 from sessions_app.payload import pack
 from sessions_app.rows import entry_row, storable
-from sessions_app.tape import Tape
 from sessions_app.tokens.exact import encoding_for
 from sessions_app.transcripts.measures import Measures, measure
 from sessions_app.transcripts.transcript import Entry, Header, Problem
@@ -30,6 +30,12 @@ SESSION_FILES = ("openclaw", "pi")
 
 Progress = Callable[[int], None]
 Items = Iterator[tuple[Position, Header | Entry | Problem]]
+
+
+class Digests(Protocol):
+    """Knows the digest of what was read up to an offset."""
+
+    def digest_at(self, offset: int) -> str: ...
 
 
 class Overtaken(Exception):
@@ -49,7 +55,7 @@ class _Batch:
 
 
 def write_window(
-    window: Window, reader: FileReader, tape: Tape, items: Items, progress: Progress
+    window: Window, reader: FileReader, tape: Digests, items: Items, progress: Progress
 ) -> None:
     """Store everything in batches. A batch ends between lines, so the digest fits its entries.
 
@@ -84,7 +90,7 @@ def _lines_told(window: Window) -> int:
     return 0 if window.session.source in SESSION_FILES else window.content_lines
 
 
-def _store(window: Window, batch: _Batch, tape: Tape, done: Position, settled: int) -> None:
+def _store(window: Window, batch: _Batch, tape: Digests, done: Position, settled: int) -> None:
     with transaction.atomic():
         _overtake(window)
         # A torn tail is read again when the file has grown, so what was said of it is dropped.
