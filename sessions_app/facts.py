@@ -24,8 +24,8 @@ def count_facts(session: Session, window: Window) -> None:
     grown = timeline(columns)
     session.facts = facts(grown, len(columns.leaves()))
     session.facts["lines"] = window.content_lines
-    session.facts["putAside"] = window.put_aside or None
-    session.facts["begunBy"] = window.reason or None
+    told = {"putAside": window.put_aside, "begunBy": window.reason}
+    session.facts |= {name: value for name, value in told.items() if value}
     session.facts["problems"] = ImportProblem.objects.filter(window=window).count()
     session.spark = spark(grown)
     session.peak_tokens = grown.peak
