@@ -10,7 +10,10 @@ from compaction_app.engine.config_value import value_at
 from sessions_app.tokens import javascript as js
 
 WINDOW_TOKENS: Final = 1_048_576
+ROUND_WINDOW_TOKENS: Final = 1_000_000
 CLI_PROVIDER: Final = "claude-cli"
+LARGE_MARK: Final = "[1m]"
+"""What asks for the large window in a model's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +22,16 @@ class MillionWindowRules:
 
     ``families``: prefixes of the model's last path part. ``opt_in``: the model's configured
     ``params.context1m`` must be true, and the provider need not be given separately.
-    ``lifts_discovered``: models reported by the registry are lifted too.
+    ``lifts_discovered``: models reported by the registry are lifted too. ``cli_opts_in``: the command
+    line backend gets the window only where the model's name or its parameters ask for it.
     """
 
     families: tuple[str, ...]
     providers: frozenset[str]
     opt_in: bool
     lifts_discovered: bool
+    window_tokens: int = WINDOW_TOKENS
+    cli_opts_in: bool = False
 
 
 OPENCLAW_2026_3: Final = MillionWindowRules(
@@ -51,13 +57,32 @@ OPENCLAW_2026_5_28: Final = MillionWindowRules(
 )
 
 
+OPENCLAW_2026_9: Final = MillionWindowRules(
+    families=(
+        *OPENCLAW_2026_5_28.families,
+        "claude-fable-5",
+        "claude-mythos-5",
+        "claude-opus-5",
+        "claude-sonnet-5",
+    ),
+    providers=frozenset({"anthropic", "anthropic-vertex", CLI_PROVIDER}),
+    opt_in=False,
+    lifts_discovered=True,
+    window_tokens=ROUND_WINDOW_TOKENS,
+    cli_opts_in=True,
+)
+
+
 def has_million_window(
     rules: MillionWindowRules, config: object, provider: str, model: str
 ) -> bool:
     """Whether the resolved ``provider`` and ``model`` get the million-token window."""
     if not _in_family(rules, provider, model):
         return False
-    return not rules.opt_in or _params(config, provider, model).get("context1m") is True
+    asked = _params(config, provider, model).get("context1m") is True
+    if rules.cli_opts_in and js.norm(provider) == CLI_PROVIDER:
+        return asked or LARGE_MARK in js.norm(model)
+    return not rules.opt_in or asked
 
 
 def lifts_discovered(rules: MillionWindowRules, model: Mapping[str, Any]) -> bool:
@@ -73,6 +98,8 @@ def lifts_discovered(rules: MillionWindowRules, model: Mapping[str, Any]) -> boo
         provider, slash, _ = model_id.partition("/")
         if not slash or provider != CLI_PROVIDER:
             return False
+    if rules.cli_opts_in and provider == CLI_PROVIDER and LARGE_MARK not in model_id:
+        return False
     return _in_family(rules, provider, model_id)
 
 

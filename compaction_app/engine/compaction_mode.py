@@ -30,16 +30,19 @@ class CompactionModeRules:
 
     ``safeguard_replaces_trigger``: safeguard mode and models that overflow silently switch the inner
     trigger off, too. ``zero_timeout_is_default``: a timeout that rounds down to 0 is no timeout.
+    ``safeguard_drops_overrides``: with the trigger the run loses its configured reserve (runs 3.2).
     """
 
     safeguard_replaces_trigger: bool
     timeout_ms: int
     zero_timeout_is_default: bool
+    safeguard_drops_overrides: bool = True
 
 
 OPENCLAW_2026_3: Final = CompactionModeRules(False, 300_000, False)
 OPENCLAW_2026_4_20: Final = CompactionModeRules(False, 900_000, False)
 OPENCLAW_2026_5_28: Final = CompactionModeRules(True, 900_000, True)
+OPENCLAW_2026_9: Final = CompactionModeRules(True, 180_000, True, safeguard_drops_overrides=False)
 
 
 def effective_mode(config: object) -> Mode:

@@ -14,6 +14,8 @@ from typing import Any, Final
 from compaction_app.engine.decision import Decision, Step
 from sessions_app.tokens import javascript as js
 from sessions_app.transcripts.session_index import (
+    INDEX_2026_5_28,
+    IndexRules,
     compaction_count,
     fresh_total_tokens,
     was_flushed_in_cycle,
@@ -78,10 +80,16 @@ class Gate:
     preflight: Decision
 
 
-def token_gate(entry: Entry | None, line: Line, rule_set: str, token_count: object = None) -> Gate:
+def token_gate(
+    entry: Entry | None,
+    line: Line,
+    rule_set: str,
+    token_count: object = None,
+    index: IndexRules = INDEX_2026_5_28,
+) -> Gate:
     """Judge ``token_count`` when it is a finite number above 0, else the entry's fresh total."""
-    total = _judged(entry, token_count)
-    flushed = was_flushed_in_cycle(entry) if entry is not None else None
+    total = _judged(entry, token_count, index)
+    flushed = was_flushed_in_cycle(entry, index) if entry is not None else None
     crossed = _crossing(entry, line, total)
     inputs = {
         "contextWindow": line.window,
@@ -90,7 +98,7 @@ def token_gate(entry: Entry | None, line: Line, rule_set: str, token_count: obje
         "minimumThresholdTokens": line.minimum,
         "totalTokens": total,
         "compactionCount": compaction_count(entry),
-        "memoryFlushCompactionCount": _scalar(entry, "memoryFlushCompactionCount"),
+        "memoryFlushCompactionCount": index.flush_mark(entry) if entry else None,
     }
     steps = (line.step(), Step("judged", "totalTokens >= threshold", total))
 
@@ -108,11 +116,11 @@ def token_gate(entry: Entry | None, line: Line, rule_set: str, token_count: obje
     )
 
 
-def _judged(entry: Entry | None, token_count: object) -> Number | None:
+def _judged(entry: Entry | None, token_count: object, index: IndexRules) -> Number | None:
     """Only a given count is rounded down, which may leave nothing of it."""
     if js.is_finite(token_count) and token_count > 0:
         return math.floor(token_count)
-    return fresh_total_tokens(entry)
+    return fresh_total_tokens(entry, index)
 
 
 def _crossing(entry: Entry | None, line: Line, total: Number | None) -> str:
@@ -124,8 +132,3 @@ def _crossing(entry: Entry | None, line: Line, total: Number | None) -> str:
     if not line.tokens > 0:
         return "window_too_small_for_flush"
     return "" if total >= line.tokens else "below_threshold"
-
-
-def _scalar(entry: Entry | None, key: str) -> Number | None:
-    value = entry.get(key) if entry else None
-    return value if js.is_number(value) else None

@@ -15,14 +15,10 @@ from compaction_app.engine.budget import CompactionSettings, apply_settings
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.decision import Decision, Step
 from compaction_app.engine.flush import flush_line
-from compaction_app.engine.flush_plan import (
-    FlushSettings,
-    flush_settings,
-    reserve_floor,
-    soft_threshold,
-)
+from compaction_app.engine.flush_plan import FlushSettings, flush_settings
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.policy_config import config_with_policy
+from compaction_app.engine.preflight import subtracts_soft
 from compaction_app.engine.routing import Budget, prompt_budget
 from compaction_app.engine.run_conditions import can_write_workspace, is_cli_provider
 from compaction_app.engine.run_window import resolve_run_window
@@ -90,7 +86,9 @@ def lines_of(policy: Policy, around: Circumstances) -> Lines:
     mode the pre-prompt check starts from the runtime's own reserve (runs 3.2).
     """
     rules = around.rules
-    config = config_with_policy(policy, around.provider, around.model, around.config)
+    config = config_with_policy(
+        policy, around.provider, around.model, around.config, rules.config.unread_settings
+    )
     flush_window, run_window, reply_window = _windows(policy, around, config)
     window = int(run_window.tokens or 0)
     mode = compaction_mode.effective_mode(config)
@@ -105,24 +103,27 @@ def lines_of(policy: Policy, around: Circumstances) -> Lines:
     reserve = compaction_mode.prompt_reserve_source(
         CompactionSettings(),
         applied.settings,
-        safeguard_switched_off=switch.reason == "safeguard_mode",
+        safeguard_switched_off=switch.reason == "safeguard_mode"
+        and rules.compaction_mode.safeguard_drops_overrides,
     )
-    budget = prompt_budget(window, reserve)
-    plan = flush_settings(config, rules.flush_plan)
-    floor, soft = reserve_floor(config), soft_threshold(config)
-    gate = flush_line(flush_window.tokens or 0, floor, soft)
-    gate_steps = (Step("contextWindow", flush_window.source or "", gate.window), gate.step())
+    budget = prompt_budget(window, reserve, rules.routing.reserve_share if rules.routing else None)
+    asked = flush_window.tokens or 0
+    plan = flush_settings(config, rules.flush_plan, asked)
+    floor, soft = rules.flush_plan.reserve(config, asked), rules.flush_plan.soft(config, asked)
+    gate = flush_line(asked, floor, soft)
+    ahead = gate if subtracts_soft(rules.preflight) else flush_line(asked, floor, 0)
+    source = Step("contextWindow", flush_window.source or "", gate.window)
     settled = applied.settings
     inner = window - settled.reserve_tokens
     lines = (
         _line("window", "window", window, "tokens", "", ()),
         _line(
             "flush", "flush line", gate.tokens, "billed prompt tokens",
-            _flush_off(config, around, plan is None, gate.tokens), gate_steps,
+            _flush_off(config, around, plan is None, gate.tokens), (source, gate.step()),
         ),
         _line(
-            "preflight", "preflight line", gate.tokens, "billed prompt tokens",
-            _preflight_off(config, around, gate.tokens), gate_steps,
+            "preflight", "preflight line", ahead.tokens, "billed prompt tokens",
+            _preflight_off(config, around, ahead.tokens), (source, ahead.step()),
         ),
         _line(
             "pre_prompt", "pre-prompt line", budget.prompt, "estimated tokens",
@@ -135,7 +136,7 @@ def lines_of(policy: Policy, around: Circumstances) -> Lines:
         ),
         _line(
             "inner_threshold", "inner threshold", inner, "billed total tokens",
-            "cli_backend" if around.path == "cli" else switch.reason if switch.fired else "",
+            _inner_off(around, switch, enabled=settled.enabled),
             (*applied.decision.steps, Step("threshold", "contextWindow - reserveTokens", inner)),
         ),
     )  # fmt: skip
@@ -206,7 +207,17 @@ def _gates_off(config: object, around: Circumstances, line: float) -> str:
     return "" if line > 0 else "window_too_small_for_flush"
 
 
+def _inner_off(around: Circumstances, switch: Decision, *, enabled: bool) -> str:
+    if around.path == "cli":
+        return "cli_backend"
+    if switch.fired:
+        return switch.reason
+    return "" if enabled else "compaction_disabled"
+
+
 def _check_off(around: Circumstances) -> str:
     if around.path == "cli":
         return "cli_backend"
-    return "version_has_no_precheck" if around.rules.routing is None else ""
+    if around.rules.routing is None:
+        return "version_has_no_precheck"
+    return "" if around.rules.routing.blocks else "check_only_reports"

@@ -155,6 +155,12 @@ _OBSERVED_2026_5_28: Final = (
 OUTER_2026_3: Final = OuterOverflowRules(_ALL_OF_2026_3, _NEVER, _OBSERVED_2026_3)
 OUTER_2026_4_20: Final = OuterOverflowRules(_ALL_OF_2026_4_20, _PROVIDER, _OBSERVED_2026_3)
 OUTER_2026_5_28: Final = OuterOverflowRules(_ALL_OF_2026_5_28, _PROVIDER, _OBSERVED_2026_5_28)
+OUTER_2026_9: Final = OuterOverflowRules(
+    (*_ALL_OF_2026_5_28, ("longer than the model's context length",)),
+    _PROVIDER,
+    _OBSERVED_2026_5_28,
+)
+
 
 SPEAKS_OF_PROMPT: Final = pattern(r"\b(?:context|window|prompt|tokens?|input|request|model)\b")
 SPEAKS_OF_LIMIT: Final = pattern(

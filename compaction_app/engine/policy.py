@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Final
 
 from compaction_app.engine.setting import BadValue, Setting, setting
 
@@ -209,6 +209,8 @@ def _settings() -> tuple[Setting, ...]:
 
 SETTINGS = _settings()
 BY_KEY = {s.key: s for s in SETTINGS}
+MODEL_KEYS: Final = frozenset({"contextWindow", "maxTokens"})
+"""Settings that stand in the model's entry, not below ``agents.defaults``."""
 
 
 class PolicyError(ValueError):

@@ -11,15 +11,21 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from compaction_app.engine.policy import BY_KEY, SETTINGS, Policy, PolicyError, with_changes
+from compaction_app.engine.policy import (
+    BY_KEY,
+    MODEL_KEYS,
+    SETTINGS,
+    Policy,
+    PolicyError,
+    with_changes,
+)
 from compaction_app.engine.setting import Setting
 from sessions_app.tokens import javascript as js
 
-MODEL_KEYS: Final = frozenset({"contextWindow", "maxTokens"})
-"""Settings that stand in the model's entry, not below ``agents.defaults``."""
-
 MODEL_WINDOWS: Final = ("contextWindow", "contextTokens", "maxTokens")
 PROVIDER_WINDOW: Final = "providerContextWindow"
+MODE: Final = "compaction.mode"
+DEFAULT_MODE: Final[str] = BY_KEY[MODE].default
 UNNAMED_PROVIDER: Final = "provider"
 UNNAMED_MODEL: Final = "model"
 
@@ -33,29 +39,40 @@ class ReadPolicy:
     problems: tuple[str, ...]
 
 
-def policy_from_config(config: Mapping[str, Any], provider: str, model: str) -> ReadPolicy:
-    """The settings that a configuration gives to a model. A bad value is left at its default."""
+def policy_from_config(
+    config: Mapping[str, Any], provider: str, model: str, unset_mode: str = DEFAULT_MODE
+) -> ReadPolicy:
+    """The settings that a configuration gives to a model. A bad value is left at its default.
+
+    ``unset_mode`` is the compaction mode of the version's gateway where the file names none.
+    """
     found = dict(_found(config, provider, model))
+    usual = with_changes(Policy(), {MODE: unset_mode})
     problems: tuple[str, ...] = ()
     try:
-        policy = with_changes(Policy(), found)
+        policy = with_changes(usual, found)
     except PolicyError as error:
         problems = tuple(error.problems.values())
-        policy = with_changes(Policy(), {k: v for k, v in found.items() if k not in error.problems})
+        policy = with_changes(usual, {k: v for k, v in found.items() if k not in error.problems})
     return ReadPolicy(policy, tuple(found), problems)
 
 
 def config_with_policy(
-    policy: Policy, provider: str, model: str, base: Mapping[str, Any] | None = None
+    policy: Policy,
+    provider: str,
+    model: str,
+    base: Mapping[str, Any] | None = None,
+    unread: frozenset[str] = frozenset(),
 ) -> dict[str, Any]:
     """``base`` with every setting of the policy written out, for rules that read a configuration.
 
-    What the policy leaves unset is taken out of it: the file's own value must not come back.
+    What the policy leaves unset is taken out of it: the file's own value must not come back. So is
+    what the version does not read (``unread``, by key).
     """
     config = deepcopy(dict(base or {}))
     for setting in SETTINGS:
         value = getattr(policy, setting.name)
-        if _is_unset(value):
+        if _is_unset(value) or setting.key in unread:
             _remove(config, setting, provider, model)
         else:
             _put(config, setting, value, provider, model)

@@ -2,7 +2,8 @@
 
 Like the flush the question has two steps: `transcript_needs` says what must be read, `decide_preflight`
 decides. The versions judge different numbers: the later one the stored total alone when it is fresh,
-the earlier one nothing at all as long as any total is stored.
+the earlier one nothing at all as long as any total is stored, 2026.9 the total with the last answer and
+the new prompt, and against a line without the soft threshold (spec profiles 5.2).
 """
 
 from __future__ import annotations
@@ -15,15 +16,21 @@ from typing import Any, Final
 from compaction_app.engine.config.byte_size import parse_byte_size
 from compaction_app.engine.config_value import value_at
 from compaction_app.engine.decision import Decision, Step
-from compaction_app.engine.flush import PREFLIGHT, flush_line, token_gate
-from compaction_app.engine.flush_run import effective_tokens
+from compaction_app.engine.flush import PREFLIGHT, Line, flush_line, token_gate
+from compaction_app.engine.flush_run import READ_BUFFER_TOKENS, effective_tokens
 from compaction_app.engine.last_usage import (
     TranscriptEstimate,
     estimate_from_messages,
     estimate_from_usage,
 )
 from sessions_app.tokens import javascript as js
-from sessions_app.transcripts.session_index import fresh_total_tokens, total_tokens
+from sessions_app.transcripts.session_index import (
+    INDEX_2026_5_28,
+    INDEX_2026_9,
+    IndexRules,
+    fresh_total_tokens,
+    total_tokens,
+)
 
 Number = int | float
 Entry = Mapping[str, Any]
@@ -81,6 +88,21 @@ def _judge_total_or_estimate(
     return Step("judged", formula, judged) if judged > 0 else None
 
 
+def _judge_projection(
+    situation: PreflightSituation, estimate: TranscriptEstimate | None
+) -> Step | None:
+    """The fresh total or what the transcript says, the larger, each with answer and new prompt."""
+    output = estimate.output_tokens if estimate is not None else None
+    read = estimate.prompt_tokens if estimate is not None else None
+    fresh = fresh_total_tokens(situation.entry, INDEX_2026_9)
+    base = js.maximum(read or 0, fresh or 0)
+    if not base > 0:
+        return None
+    formula = "max(totalTokens, transcript) + lastOutput + prompt"
+    judged = effective_tokens(base, output, situation.prompt_estimate)
+    return Step("judged", formula, math.floor(judged))
+
+
 def _judge_estimate_only(
     situation: PreflightSituation, estimate: TranscriptEstimate | None
 ) -> Step | None:
@@ -97,7 +119,11 @@ class PreflightRules:
 
     ``total_is_enough``: a fresh total, however large, ends the matter unjudged. ``judge``: the number judged. ``estimate``: how a transcript is estimated, and ``reads_end_only`` whether from its last messages.
     ``raises_to_server_threshold`` and ``reads_size``: which other settings take part.
-    ``failure_aborts``: a failed compaction ends the turn.
+    ``failure_aborts``: a failed compaction ends the turn. ``index``: which totals count as fresh.
+    ``subtracts_soft``: the line is the flush's own; otherwise the soft threshold is left out.
+    ``read_buffer``: how far below the line a fresh total with the prompt must be for the transcript to
+    stay unread; none where a fresh total is never looked beyond. ``size_needs_truncation``: the size
+    trigger needs ``truncateAfterCompaction``.
     """
 
     total_is_enough: bool
@@ -107,6 +133,16 @@ class PreflightRules:
     raises_to_server_threshold: bool
     reads_size: bool
     failure_aborts: bool
+    index: IndexRules = INDEX_2026_5_28
+    subtracts_soft: bool = True
+    read_buffer: int | None = None
+    size_needs_truncation: bool = True
+
+    def line(self, situation: PreflightSituation) -> Line:
+        """The line the judged number is compared with."""
+        minimum = situation.server_threshold if self.raises_to_server_threshold else None
+        soft = situation.soft_threshold if self.subtracts_soft else 0
+        return flush_line(situation.window, situation.reserve_floor, soft, minimum)
 
 
 OPENCLAW_2026_4_20: Final = PreflightRules(
@@ -127,6 +163,19 @@ OPENCLAW_2026_5_28: Final = PreflightRules(
     reads_size=True,
     failure_aborts=True,
 )
+OPENCLAW_2026_9: Final = replace(
+    OPENCLAW_2026_5_28,
+    judge=_judge_projection,
+    index=INDEX_2026_9,
+    subtracts_soft=False,
+    read_buffer=READ_BUFFER_TOKENS,
+    size_needs_truncation=False,
+)
+
+
+def subtracts_soft(rules: PreflightRules | None) -> bool:
+    """Whether preflight, where the version has it, shares its line with the flush."""
+    return rules is None or rules.subtracts_soft
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +198,13 @@ def transcript_needs(rules: PreflightRules, situation: PreflightSituation) -> Pr
     """What must be read before `decide_preflight`."""
     if situation.skip_reason() is not None:
         return PreflightNeeds()
+    fresh = fresh_total_tokens(situation.entry, rules.index)
+    near = False
+    if fresh is not None and rules.read_buffer is not None:
+        line = rules.line(situation).tokens
+        near = fresh + (situation.prompt_estimate or 0) >= line - rules.read_buffer
     return PreflightNeeds(
-        estimate=fresh_total_tokens(situation.entry) is None,
+        estimate=fresh is None or near,
         size=rules.reads_size and situation.max_active_bytes is not None,
     )
 
@@ -164,15 +218,19 @@ def decide_preflight(
 ) -> PreflightDecision:
     """Decide with what was read; pass None for what was not, or could not be."""
     reason = situation.skip_reason()
-    fresh = fresh_total_tokens(situation.entry)
+    fresh = fresh_total_tokens(situation.entry, rules.index)
     if reason is None and rules.total_is_enough and fresh is not None:
         reason = "total_is_known"
     if reason is not None:
-        return PreflightDecision(_skipped(situation, reason, rule_set))
-    minimum = situation.server_threshold if rules.raises_to_server_threshold else None
-    line = flush_line(situation.window, situation.reserve_floor, situation.soft_threshold, minimum)
+        return PreflightDecision(_skipped(situation, reason, rule_set, rules.index))
     judged = rules.judge(situation, estimate)
-    gate = token_gate(situation.entry, line, rule_set, judged.value if judged else None)
+    gate = token_gate(
+        situation.entry,
+        rules.line(situation),
+        rule_set,
+        judged.value if judged else None,
+        rules.index,
+    )
     decision = gate.preflight
     if judged is not None:
         decision = replace(decision, steps=(judged, *decision.steps))
@@ -182,9 +240,11 @@ def decide_preflight(
     return PreflightDecision(decision, current if js.is_number(current) else None)
 
 
-def _skipped(situation: PreflightSituation, reason: str, rule_set: str) -> Decision:
+def _skipped(
+    situation: PreflightSituation, reason: str, rule_set: str, index: IndexRules
+) -> Decision:
     """What was never compared with a line: the conditions that had to hold first."""
-    known = fresh_total_tokens(situation.entry)
+    known = fresh_total_tokens(situation.entry, index)
     has_session = situation.has_session and situation.entry is not None
     return Decision(
         rule=PREFLIGHT,
@@ -219,10 +279,11 @@ def _by_size(decision: Decision, limit: int | None, byte_size: int | None) -> De
     )
 
 
-def max_active_bytes(config: object) -> int | None:
-    """The transcript size that forces a compaction; only where compactions shorten the file."""
+def max_active_bytes(config: object, rules: PreflightRules = OPENCLAW_2026_5_28) -> int | None:
+    """The transcript size that forces a compaction; mostly only where compactions shorten the file."""
     compaction = value_at(config, "agents", "defaults", "compaction")
-    if value_at(compaction, "truncateAfterCompaction") is not True:
+    shortens = value_at(compaction, "truncateAfterCompaction") is True
+    if rules.size_needs_truncation and not shortens:
         return None
     return parse_byte_size(value_at(compaction, "maxActiveTranscriptBytes")) or None
 

@@ -21,6 +21,7 @@ from compaction_app.engine.window import (
     resolve_window,
 )
 from compaction_app.engine.window_cache import Cache
+from compaction_app.engine.window_owned import projected_window
 from sessions_app.tokens import javascript as js
 
 PurposeWindow = Callable[[ChainRules, Cache, WindowRequest, object], WindowResolution]
@@ -142,6 +143,13 @@ def session_table_window(
     return resolve_window(rules, cache, replace(request, override=session, fallback=general.tokens))
 
 
+def owned_window(
+    rules: ChainRules, cache: Cache, request: WindowRequest, _context_tokens: object
+) -> WindowResolution:
+    """2026.9: one chain for every purpose, and contextTokens of the defaults is not asked."""
+    return _or_default(projected_window(rules, cache, replace(request, fallback=None)))
+
+
 def _number(value: object) -> int | float | None:
     return value if js.is_number(value) else None
 
@@ -156,3 +164,4 @@ def _or_default(found: WindowResolution) -> WindowResolution:
 OPENCLAW_2026_3: Final = PurposeWindowRules(flush=cached_window, reply=reply_window_cached)
 OPENCLAW_2026_4_20: Final = PurposeWindowRules(flush=flush_window, reply=reply_window_overridden)
 OPENCLAW_2026_5_28: Final = PurposeWindowRules(flush=flush_window, reply=reply_window)
+OPENCLAW_2026_9: Final = PurposeWindowRules(flush=owned_window, reply=owned_window)

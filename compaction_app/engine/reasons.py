@@ -15,6 +15,7 @@ _LINES: Final = {
     "version_has_no_preflight": "this version has no preflight compaction",
     "total_is_known": "this version judges no total that the provider reported",
     "version_has_no_precheck": "this version has no pre-prompt check",
+    "check_only_reports": "this version's check reports what it finds and sends the prompt",
     "inner_trigger_on": "nothing switches the inner threshold off",
     "safeguard_mode": "safeguard mode switches the inner threshold off",
     "context_engine_owns_compaction": "the context engine compacts by itself",
@@ -29,6 +30,7 @@ _WINDOWS: Final = {
     "window_unknown": "no window is known; no run starts",
     "settings_unchanged": "the runtime's own settings hold",
     "reserve_raised_to_floor": "the reserve was below its floor and was raised to it",
+    "reserve_limited_by_window": "the reserve was limited to a quarter of the window",
     "reserve_configured": "the configured reserve holds",
     "keep_recent_configured": "the configured kept tail holds",
 }
@@ -112,6 +114,7 @@ _COMPACTION: Final = {
     "blank_summary": "the summary is blank",
     "summarised": "the summary stands in place of what it tells",
     "compaction_incomplete": "the runtime's own compaction inside a split turn never ends",
+    "empty_session": "the session is empty",
     "already_compacted": "nothing has come since the last compaction",
     "nothing_summarised": "no message was summarised",
 }

@@ -42,6 +42,7 @@ class RunRecoveryRules:
 OPENCLAW_2026_3: Final = RunRecoveryRules(max_timeout_compactions=0, configurable_retries=False)
 OPENCLAW_2026_4_20: Final = RunRecoveryRules(max_timeout_compactions=2, configurable_retries=False)
 OPENCLAW_2026_5_28: Final = RunRecoveryRules(max_timeout_compactions=2, configurable_retries=True)
+OPENCLAW_2026_9: Final = RunRecoveryRules(max_timeout_compactions=2, configurable_retries=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What must happen before a prompt is sent? One of four routes (spec budgets 4.5, profiles 4).
+"""What must happen before a prompt is sent? One of four routes (spec budgets 4.5, profiles 4, 5.8).
 
 The prompt fits, or it has to shrink: by cutting tool results alone, by a compaction, or by both. The
 estimate is guessed high; the reserve is capped here so that half a small window stays for the prompt.
@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal
 
-from compaction_app.engine.budget import min_prompt_budget
+from compaction_app.engine.budget import RESERVE_SHARE, effective_reserve, min_prompt_budget
 from compaction_app.engine.decision import Decision, Step
 from compaction_app.engine.pruning.recovery import RecoveryRules, plan_reduction
 from sessions_app.tokens import javascript as js
+from sessions_app.tokens import pressure
 from sessions_app.tokens.pressure import (
     CHARS_PER_TOKEN,
     plain_pre_prompt_pressure,
     pre_prompt_pressure,
 )
+from sessions_app.transcripts.usage import reported_context
 
 TRUNCATION_MARGIN_TOKENS: Final = 512
 TRUNCATION_MARGIN_RATIO: Final = 1.5
@@ -29,7 +32,8 @@ MID_TURN_OVERFLOW_TEXT: Final = (
 )
 BOUNDARY_SOURCE: Final = "rendered_llm_boundary"
 TRANSCRIPT_SOURCE: Final = "transcript_estimate"
-UNWINDOWED_SOURCE: Final = "unwindowed_transcript_estimate"
+UNWINDOWED: Final = "unwindowed_"
+PROVIDER_SOURCE: Final = "provider_context_usage"
 
 Messages = Sequence[Mapping[str, Any]]
 Estimate = Callable[[Messages, str, object], int]
@@ -43,11 +47,17 @@ class RoutingRules:
     ``looks_beyond_messages``: a rendered prompt's own estimate and the messages outside the sent window
     are looked at, and the answer names which estimate it judged. ``weighs_shape``: the estimate weighs
     scripts, results and JSON each in its way and counts the system prompt; else it is length by four.
+    ``reserve_share``: the part of the window the reserve may take; none where it only has to leave the
+    least prompt. ``trusts_provider``: a context size that the provider reported replaces the estimate
+    of what came before it. ``blocks``: a prompt that does not fit is not sent.
     """
 
     estimate: Estimate
     looks_beyond_messages: bool
     weighs_shape: bool
+    reserve_share: float | None = None
+    trusts_provider: bool = False
+    blocks: bool = True
 
 
 OPENCLAW_2026_4_20: Final = RoutingRules(
@@ -56,6 +66,14 @@ OPENCLAW_2026_4_20: Final = RoutingRules(
 OPENCLAW_2026_5_28: Final = RoutingRules(
     pre_prompt_pressure, looks_beyond_messages=True, weighs_shape=True
 )
+OPENCLAW_2026_9: Final = RoutingRules(
+    partial(pre_prompt_pressure, rules=pressure.OPENCLAW_2026_9),
+    looks_beyond_messages=True,
+    weighs_shape=True,
+    reserve_share=RESERVE_SHARE,
+    trusts_provider=True,
+    blocks=False,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +81,8 @@ class Prompt:
     """What is about to be sent.
 
     ``boundary`` is the estimate of the rendered prompt (``estimatedPromptTokens``, ``source``) where
-    there is one; ``unwindowed`` the whole history where ``messages`` is a part of it.
+    there is one; ``unwindowed`` the whole history where ``messages`` is a part of it;
+    ``tool_schema_tokens`` what the tools' schemas cost, where it is known and counts.
     """
 
     messages: Messages
@@ -71,6 +90,7 @@ class Prompt:
     system: object = None
     boundary: Mapping[str, Any] | None = None
     unwindowed: Messages | None = None
+    tool_schema_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +124,19 @@ class PromptRoute:
         return self.route in ("compact_only", "compact_then_truncate")
 
 
-def prompt_budget(context_tokens: float, reserve_tokens: float) -> Budget:
-    """The split of a window. The reserve may take what the minimum for the prompt leaves, no more."""
+def prompt_budget(
+    context_tokens: float, reserve_tokens: float, reserve_share: float | None = None
+) -> Budget:
+    """The split of a window. The reserve may take what the minimum for the prompt leaves, or, where
+    the version sets one, its share of the window."""
     window = js.maximum(1, js.floor(context_tokens))
     reserve = js.maximum(0, js.floor(reserve_tokens))
-    least = min_prompt_budget(window)
-    effective = js.minimum(reserve, js.maximum(0, window - least))
+    if reserve_share is None:
+        least = min_prompt_budget(window)
+        effective = js.minimum(reserve, js.maximum(0, window - least))
+    else:
+        effective = effective_reserve(window, reserve, reserve_share)
+        least = window - js.floor(window * reserve_share)
     return Budget(window, reserve, least, effective, js.maximum(1, window - effective))
 
 
@@ -131,7 +158,7 @@ def route_prompt(
     reducible = plan_reduction(
         messages, context_tokens, recovery, single_cap_chars=tool_result_max_chars
     ).max_reducible_chars
-    budget = prompt_budget(context_tokens, reserve_tokens)
+    budget = prompt_budget(context_tokens, reserve_tokens, rules.reserve_share)
     return route_estimate(rules, rule_set, estimate, source, reducible, budget)
 
 
@@ -191,13 +218,22 @@ def _estimate(rules: RoutingRules, prompt: Prompt) -> tuple[int | float, str, Me
         source = js.trim(name) if isinstance(name, str) else ""
         source = source or BOUNDARY_SOURCE
     else:
-        estimate = rules.estimate(prompt.messages, prompt.text, prompt.system)
-        source = TRANSCRIPT_SOURCE
+        estimate, source = estimate_of(rules, prompt.messages, prompt)
     if beyond and prompt.unwindowed is not None and prompt.unwindowed is not prompt.messages:
-        whole = rules.estimate(prompt.unwindowed, prompt.text, prompt.system)
+        whole, named = estimate_of(rules, prompt.unwindowed, prompt)
         if whole > estimate:
-            return whole, UNWINDOWED_SOURCE, prompt.unwindowed
+            return whole, f"{UNWINDOWED}{named}", prompt.unwindowed
     return estimate, source, prompt.messages
+
+
+def estimate_of(rules: RoutingRules, messages: Messages, prompt: Prompt) -> tuple[int | float, str]:
+    """The estimate of a prompt over ``messages``, and its source."""
+    reported = reported_context(messages) if rules.trusts_provider else None
+    if reported is not None:
+        behind = rules.estimate(messages[reported.index + 1 :], prompt.text, prompt.system)
+        return reported.tokens + behind, PROVIDER_SOURCE
+    estimate = rules.estimate(messages, prompt.text, prompt.system)
+    return estimate + prompt.tool_schema_tokens, TRANSCRIPT_SOURCE
 
 
 def _route(overflow: float, reducible: float, needed: float) -> Route:

@@ -7,7 +7,7 @@ which. Nothing else in the code asks for a version.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compaction_app.engine import (
     budget,
@@ -21,6 +21,7 @@ from compaction_app.engine import (
     recovery_limits,
     routing,
     run_window,
+    server_threshold,
     silent_reply,
     timeout_snapshot,
     window,
@@ -34,11 +35,17 @@ from compaction_app.engine.pruning.versions import (
     PRUNING_2026_3,
     PRUNING_2026_4_20,
     PRUNING_2026_5_28,
+    PRUNING_2026_9,
     PruningRules,
 )
 from compaction_app.engine.turn import order as turn_order
-from sessions_app.tokens import loop_chars, message_tokens
-from sessions_app.transcripts.session_index import INDEX_2026_4_20, INDEX_2026_5_28, IndexRules
+from sessions_app.tokens import loop_chars, message_tokens, pressure
+from sessions_app.transcripts.session_index import (
+    INDEX_2026_4_20,
+    INDEX_2026_5_28,
+    INDEX_2026_9,
+    IndexRules,
+)
 from sessions_app.transcripts.usage import USAGE_2026_4_20, USAGE_2026_5_28, UsageRules
 
 
@@ -53,12 +60,14 @@ class RuleSet:
     flush_plan: flush_plan.FlushPlanRules
     flush_run: flush_run.FlushRunRules
     preflight: preflight.PreflightRules | None
+    server_threshold: server_threshold.ServerThresholdRules
     silent_reply: silent_reply.SilentRules
     config: schema.ConfigRules
     materialize: materialize.MaterializeRules
     per_agent: per_agent.PerAgentRules
     pruning: PruningRules
     message_tokens: message_tokens.MessageTokenRules
+    pressure: pressure.PressureRules
     loop_chars: loop_chars.LoopCharRules
     compaction: compaction.CompactionRules
     composition: composition.CompositionRules
@@ -85,12 +94,14 @@ OPENCLAW_2026_3 = RuleSet(
     flush_plan=flush_plan.OPENCLAW_2026_3,
     flush_run=flush_run.OPENCLAW_2026_4_20,
     preflight=None,
+    server_threshold=server_threshold.OPENCLAW_2026_5_28,
     silent_reply=silent_reply.OPENCLAW_2026_4_20,
     config=schema.OPENCLAW_2026_4_20,
     materialize=materialize.OPENCLAW_2026_4_20,
     per_agent=per_agent.OPENCLAW_2026_4_20,
     pruning=PRUNING_2026_3,
     message_tokens=message_tokens.OPENCLAW_2026_3,
+    pressure=pressure.OPENCLAW_2026_5_28,
     loop_chars=loop_chars.OPENCLAW_2026_3,
     compaction=compaction.COMPACTION_2026_3,
     composition=composition.COMPOSITION_2026_3,
@@ -118,12 +129,14 @@ OPENCLAW_2026_4_20 = RuleSet(
     flush_plan=flush_plan.OPENCLAW_2026_4_20,
     flush_run=flush_run.OPENCLAW_2026_4_20,
     preflight=preflight.OPENCLAW_2026_4_20,
+    server_threshold=server_threshold.OPENCLAW_2026_5_28,
     silent_reply=silent_reply.OPENCLAW_2026_4_20,
     config=schema.OPENCLAW_2026_4_20,
     materialize=materialize.OPENCLAW_2026_4_20,
     per_agent=per_agent.OPENCLAW_2026_4_20,
     pruning=PRUNING_2026_4_20,
     message_tokens=message_tokens.OPENCLAW_2026_4_20,
+    pressure=pressure.OPENCLAW_2026_5_28,
     loop_chars=loop_chars.OPENCLAW_2026_4_20,
     compaction=compaction.COMPACTION_2026_4_20,
     composition=composition.COMPOSITION_2026_4_20,
@@ -151,12 +164,14 @@ OPENCLAW_2026_5_28 = RuleSet(
     flush_plan=flush_plan.OPENCLAW_2026_5_28,
     flush_run=flush_run.OPENCLAW_2026_5_28,
     preflight=preflight.OPENCLAW_2026_5_28,
+    server_threshold=server_threshold.OPENCLAW_2026_5_28,
     silent_reply=silent_reply.OPENCLAW_2026_5_28,
     config=schema.OPENCLAW_2026_5_28,
     materialize=materialize.OPENCLAW_2026_5_28,
     per_agent=per_agent.OPENCLAW_2026_5_28,
     pruning=PRUNING_2026_5_28,
     message_tokens=message_tokens.OPENCLAW_2026_5_28,
+    pressure=pressure.OPENCLAW_2026_5_28,
     loop_chars=loop_chars.OPENCLAW_2026_5_28,
     compaction=compaction.COMPACTION_2026_5_28,
     composition=composition.COMPOSITION_2026_5_28,
@@ -175,6 +190,36 @@ OPENCLAW_2026_5_28 = RuleSet(
     run_recovery=recovery_limits.OPENCLAW_2026_5_28,
     timeout_snapshot=timeout_snapshot.OPENCLAW_2026_5_28,
     turn=turn_order.OPENCLAW_2026_5_28,
+)
+
+OPENCLAW_2026_9 = replace(
+    OPENCLAW_2026_5_28,
+    id="openclaw-2026.9",
+    runtime_version="2026.9.6",
+    session_index=INDEX_2026_9,
+    flush_plan=flush_plan.OPENCLAW_2026_9,
+    preflight=preflight.OPENCLAW_2026_9,
+    server_threshold=server_threshold.OPENCLAW_2026_9,
+    budget=budget.OPENCLAW_2026_9,
+    routing=routing.OPENCLAW_2026_9,
+    pressure=pressure.OPENCLAW_2026_9,
+    pruning=PRUNING_2026_9,
+    message_tokens=message_tokens.OPENCLAW_2026_9,
+    loop_chars=loop_chars.OPENCLAW_2026_9,
+    window_cache=window_cache.OPENCLAW_2026_9,
+    window_chain=window.OPENCLAW_2026_9,
+    run_window=run_window.OPENCLAW_2026_9,
+    purpose_window=purpose_window.OPENCLAW_2026_9,
+    window_guard=window_guard.OPENCLAW_2026_9,
+    compaction_mode=compaction_mode.OPENCLAW_2026_9,
+    run_recovery=recovery_limits.OPENCLAW_2026_9,
+    silent_reply=silent_reply.OPENCLAW_2026_9,
+    config=schema.OPENCLAW_2026_9,
+    materialize=materialize.OPENCLAW_2026_9,
+    per_agent=per_agent.OPENCLAW_2026_9,
+    overflow=overflow_patterns.OUTER_2026_9,
+    compaction=compaction.COMPACTION_2026_9,
+    composition=composition.COMPOSITION_2026_9,
 )
 
 RULE_SETS = {rules.id: rules for rules in (OPENCLAW_2026_3, OPENCLAW_2026_4_20, OPENCLAW_2026_5_28)}

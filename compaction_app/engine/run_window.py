@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from compaction_app.engine import window_cache
+from compaction_app.engine import anthropic_window, window_cache
+from compaction_app.engine.anthropic_window import MillionWindowRules
 from compaction_app.engine.config_value import (
     first_pos_int,
     models_of,
@@ -27,6 +28,7 @@ from compaction_app.engine.window import (
     first_answer,
     present,
 )
+from compaction_app.engine.window_owned import effective_limit
 from sessions_app.tokens import javascript as js
 
 CAP_SOURCE: Final = "agentContextTokens"
@@ -39,17 +41,24 @@ class RunWindowRules:
     ``aliases``: how provider keys are folded before they are compared; ``None`` where they have to be
     the very same. ``last_resort``: the window when the default is no positive number; ``None`` where
     such a default is taken as it is. ``reports_reference``: a capped window names the uncapped one.
+    ``capped``: ``agents.defaults.contextTokens`` caps the window. ``million``: the families whose window
+    limits a configured token limit, where the configured window does so, too (spec profiles 5.1).
     """
 
     aliases: Mapping[str, str] | None
     fields: tuple[str, ...]
     last_resort: int | None
     reports_reference: bool
+    capped: bool = True
+    million: MillionWindowRules | None = None
 
 
 OPENCLAW_2026_3: Final = RunWindowRules(None, window_cache.WINDOW_ONLY, None, False)
 OPENCLAW_2026_4_20: Final = RunWindowRules(ALIASES_2026_4_20, window_cache.BOTH, None, False)
 OPENCLAW_2026_5_28: Final = RunWindowRules(MappingProxyType({}), window_cache.BOTH, 8_000, True)
+OPENCLAW_2026_9: Final = replace(
+    OPENCLAW_2026_5_28, capped=False, million=anthropic_window.OPENCLAW_2026_9
+)
 
 
 def resolve_run_window(
@@ -68,7 +77,7 @@ def resolve_run_window(
     """
     base = first_answer(_sources(rules, config, provider, model, runtime_model, default))
     cap = js.pos_int(value_at(config, "agents", "defaults", "contextTokens"))
-    if base.tokens is None or cap is None:
+    if base.tokens is None or cap is None or not rules.capped:
         return base
     if not cap < base.tokens:
         kept = WindowStep(CAP_SOURCE, cap, "does_not_cap")
@@ -99,12 +108,26 @@ def _sources(
     default: object,
 ) -> Iterator[WindowStep]:
     listed = _listed_model(rules, config, provider, model)
-    yield present("modelsConfig", first_pos_int(listed, rules.fields))
+    yield present("modelsConfig", _configured(rules, config, provider, model, listed))
     yield present("model", first_pos_int(runtime_model, rules.fields))
     if rules.last_resort is None:
         yield present("default", js.floor(default) if js.is_number(default) else math.nan)
     else:
         yield present("default", js.pos_int(default) or rules.last_resort)
+
+
+def _configured(
+    rules: RunWindowRules,
+    config: object,
+    provider: str,
+    model: str,
+    listed: Mapping[str, Any] | None,
+) -> int | None:
+    if rules.million is None:
+        return first_pos_int(listed, rules.fields)
+    million = anthropic_window.has_million_window(rules.million, config, provider, model)
+    limit = effective_limit(listed, rules.million.window_tokens if million else None)
+    return js.pos_int(limit) or first_pos_int(listed, window_cache.WINDOW_ONLY)
 
 
 def _listed_model(

@@ -45,7 +45,7 @@ def session_policy(
     configured = configured_model(config, agent)
     provider = provider or _text(entry.get("modelProvider")) or configured[0]
     model = model or _text(entry.get("model")) or configured[1]
-    read = policy_from_config(config, provider, model)
+    read = policy_from_config(config, provider, model, rules.materialize.snapshot_mode)
     policy, window = read.policy, entry.get("contextTokens")
     if policy.context_window is None and js.is_finite(window):
         with suppress(PolicyError):  # a value that no window can have says nothing

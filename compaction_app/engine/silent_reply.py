@@ -56,14 +56,31 @@ class SilentRules:
     """What a version takes for silence.
 
     ``repeats``: the token may be repeated; ``reads_reasoning``: reasoning before it is looked through.
+    ``unwraps``: marks of emphasis around it and a sentence's end behind it say nothing;
+    ``strips_repeated``: a text of tokens alone is stripped whole; ``mixes_tokens``: several tokens in a
+    row are one; ``any_case``: fragments of the others count in any case, too.
     """
 
     repeats: bool
     reads_reasoning: bool
+    unwraps: bool = False
+    strips_repeated: bool = False
+    mixes_tokens: bool = False
+    any_case: bool = False
 
 
 OPENCLAW_2026_4_20: Final = SilentRules(repeats=False, reads_reasoning=False)
 OPENCLAW_2026_5_28: Final = SilentRules(repeats=True, reads_reasoning=True)
+OPENCLAW_2026_9: Final = SilentRules(
+    repeats=True,
+    reads_reasoning=True,
+    unwraps=True,
+    strips_repeated=True,
+    mixes_tokens=True,
+    any_case=True,
+)
+_EMPHASIS: Final = "*_`~"
+_ENDS: Final = _EMPHASIS + ".!?…。！？"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +108,12 @@ def is_silent_text(
     """Whether the whole text is the token, in any case, with any white space around it."""
     patterns = _patterns(token)
     pattern = patterns.repeated if rules.repeats else patterns.once
-    return bool(text) and pattern.fullmatch(text or "") is not None
+    bare = _unwrapped(text or "") if rules.unwraps else text or ""
+    return bool(text) and pattern.fullmatch(bare) is not None
+
+
+def _unwrapped(text: str) -> str:
+    return text.lstrip(js.SPACE + _EMPHASIS).rstrip(js.SPACE + _ENDS)
 
 
 def is_silent_envelope(text: str | None, token: str = SILENT_TOKEN) -> bool:
@@ -143,8 +165,12 @@ def is_silent(
     )
 
 
-def strip_trailing_token(text: str, token: str = SILENT_TOKEN) -> str:
+def strip_trailing_token(
+    text: str, token: str = SILENT_TOKEN, rules: SilentRules = OPENCLAW_2026_5_28
+) -> str:
     """The text without a token at its end; one that is glued to a word stays."""
+    if rules.strips_repeated and _patterns(token).repeated.fullmatch(text):
+        return ""
     before = _before_last_token(text, token)
     if before is None or before.endswith("."):
         return js.trim(text)

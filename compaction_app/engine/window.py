@@ -80,6 +80,10 @@ OPENCLAW_2026_5_28: Final = ChainRules(
     anthropic_window.OPENCLAW_2026_5_28,
 )
 
+OPENCLAW_2026_9: Final = ChainRules(
+    MappingProxyType({}), window_cache.BOTH, (), anthropic_window.OPENCLAW_2026_9
+)
+
 
 @dataclass(frozen=True, slots=True)
 class WindowStep:
@@ -200,7 +204,7 @@ def _sources(
         million = anthropic_window.has_million_window(
             rules.million, request.config, ref.provider, ref.model
         )
-        yield present("anthropic1m", anthropic_window.WINDOW_TOKENS if million else None)
+        yield present("anthropic1m", rules.million.window_tokens if million else None)
     if ref and explicit:
         yield from _configured(rules, request.config, ref)
     qualified = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from compaction_app.engine import endpoint
@@ -55,12 +55,13 @@ class GuardRules:
 
     ``lines``: the window's tokens as the guard counts them, and its default thresholds.
     ``blocks_unknown``: a window of 0 tokens warns and blocks. ``reports_thresholds``: the runtime's
-    own answer names the thresholds.
+    own answer names the thresholds. ``names_cap``: the advice knows ``agents.defaults.contextTokens``.
     """
 
     lines: GuardLines
     blocks_unknown: bool
     reports_thresholds: bool
+    names_cap: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,7 @@ def fixed_lines(window: GuardedWindow) -> tuple[int | float, Thresholds]:
 OPENCLAW_2026_3: Final = GuardRules(fixed_lines, blocks_unknown=False, reports_thresholds=False)
 OPENCLAW_2026_4_20: Final = OPENCLAW_2026_3
 OPENCLAW_2026_5_28: Final = GuardRules(relative_lines, blocks_unknown=True, reports_thresholds=True)
+OPENCLAW_2026_9: Final = replace(OPENCLAW_2026_5_28, names_cap=False)
 
 
 def guard_window(
@@ -144,7 +146,12 @@ def guard_window(
 
 
 def guard_messages(
-    verdict: GuardVerdict, provider: str, model: str, source: str, base_url: object
+    verdict: GuardVerdict,
+    provider: str,
+    model: str,
+    source: str,
+    base_url: object,
+    rules: GuardRules = OPENCLAW_2026_5_28,
 ) -> GuardMessages:
     """The warning and the error; a local endpoint gets a sentence on what to raise."""
     tokens = js.number_text(verdict.tokens)
@@ -159,13 +166,13 @@ def guard_messages(
     kind = endpoint.endpoint_class(base_url)
     is_local = kind == endpoint.LOCAL
     if is_local:
-        warn_advice, block_advice = _local_advice(source, warn_below)
+        warn_advice, block_advice = _local_advice(source, warn_below, rules)
         warn, block = warn + warn_advice, block + block_advice
     return GuardMessages(kind, is_local, warn, block)
 
 
-def _local_advice(source: str, warn_below: str) -> tuple[str, str]:
-    if source == "agentContextTokens":
+def _local_advice(source: str, warn_below: str, rules: GuardRules) -> tuple[str, str]:
+    if source == "agentContextTokens" and rules.names_cap:
         return (
             "; OpenClaw is capped by agents.defaults.contextTokens, so raise that cap if you want"
             " to use more of the model context window",

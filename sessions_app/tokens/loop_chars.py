@@ -1,17 +1,20 @@
 """How many characters is a message to the guard that runs before every model call of a tool loop.
 
 UTF-16 units without any weight for CJK; tool results count twice, because they are denser in tokens
-than prose (spec budgets 4.6, pruning 10.1, profiles 2.9).
+than prose (spec budgets 4.6, pruning 10.1, profiles 2.9). Since 2026.9 a character of a CJK script in
+a tool result counts what it weighs where that is more (spec profiles 5.3).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.pressure import is_tool_result
+from sessions_app.tokens.text_weight import text_weight
+from sessions_app.transcripts.session_context import rendered_text
 
 IMAGE_CHARS: Final = 8000
 OTHER_MESSAGE_CHARS: Final = 256
@@ -25,17 +28,22 @@ class LoopCharRules:
     """What differs by version (spec profiles 1.2).
 
     ``counts_details``: a tool result's ``details`` weigh in. ``rejects_malformed_text``: a text block
-    without a string fails as in the runtime; otherwise its JSON is counted.
+    without a string fails as in the runtime; otherwise its JSON is counted. ``weighs_results``: texts of
+    results count by weight. ``renders``: what is no message of the conversation counts as the model
+    reads it, and not a flat number.
     """
 
     counts_details: bool
     rejects_malformed_text: bool
+    weighs_results: bool = False
+    renders: bool = False
     image_chars: int = IMAGE_CHARS
 
 
 OPENCLAW_2026_3: Final = LoopCharRules(counts_details=True, rejects_malformed_text=True)
 OPENCLAW_2026_4_20: Final = OPENCLAW_2026_3
 OPENCLAW_2026_5_28: Final = LoopCharRules(counts_details=False, rejects_malformed_text=False)
+OPENCLAW_2026_9: Final = replace(OPENCLAW_2026_5_28, weighs_results=True, renders=True)
 
 
 def loop_message_chars(message: object, rules: LoopCharRules = OPENCLAW_2026_5_28) -> int:
@@ -53,11 +61,31 @@ def loop_message_chars(message: object, rules: LoopCharRules = OPENCLAW_2026_5_2
     if role == "assistant":
         return _answer(content)
     if is_tool_result(message):
+        if rules.weighs_results:
+            return result_weight(content, rules)
         chars = js.utf16_len(content) if isinstance(content, str) else _blocks(content, rules)
         if rules.counts_details and "details" in message:
             chars += json_chars(message["details"])
         return RESULT_WEIGHT * chars
-    return OTHER_MESSAGE_CHARS
+    if rules.renders and role == "custom":
+        return js.utf16_len(content) if isinstance(content, str) else _blocks(content, rules)
+    rendered = rendered_text(message) if rules.renders else None
+    return OTHER_MESSAGE_CHARS if rendered is None else js.utf16_len(rendered)
+
+
+def result_weight(content: object, rules: LoopCharRules) -> int:
+    """Weight of a tool result's content, every unit at least twice."""
+    if isinstance(content, str):
+        return text_weight(content, RESULT_WEIGHT)
+    return sum(block_weight(block, rules) for block in content) if isinstance(content, list) else 0
+
+
+def block_weight(block: object, rules: LoopCharRules) -> int:
+    """Weight of one block of a tool result."""
+    text = block.get("text") if isinstance(block, Mapping) and block.get("type") == "text" else None
+    if isinstance(text, str):
+        return text_weight(text, RESULT_WEIGHT)
+    return RESULT_WEIGHT * _block(block, rules)
 
 
 def json_chars(value: object) -> int:

@@ -1,20 +1,26 @@
 """How many tokens is a message, by length alone: UTF-16 units divided by four.
 
 The estimate behind cut points, chunk sizes, the flush's prompt estimate and the tokens left after a
-compaction. No weight for CJK, no overhead per message, an image has a fixed size (spec budgets 4.1,
-4.2). The pre-prompt check weighs otherwise: see ``pressure``.
+compaction. No overhead per message, an image has a fixed size, and until 2026.9 no weight for CJK (spec
+budgets 4.1, 4.2, profiles 5.3). The pre-prompt check weighs otherwise: see ``pressure``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sessions_app.tokens import javascript as js
+from sessions_app.tokens.text_weight import text_weight
 
 CHARS_PER_TOKEN: Final = 4
 IMAGE_CHARS: Final = 4800
+WEIGHED_IMAGE_CHARS: Final = 8000
+OMITTED_CHARS: Final = 17
+"""What a message costs on top of the lines that stand for what a summary cannot read."""
+OMITTED_IMAGE: Final = "[image data omitted from summary input]"
+OMITTED_DATA: Final = "[non-text data omitted from summary input]"
 UNSERIALISABLE: Final = "[unserializable]"
 RUNTIME_CONTEXT_TYPE: Final = "openclaw.runtime-context"
 
@@ -29,10 +35,14 @@ class MessageTokenRules:
 
     ``missing_arguments`` stands for the arguments of a tool call that has none; ``None`` where the
     runtime fails on it. ``drops_runtime_context``: runtime-context messages are left out of sums.
+    ``length`` of a text. ``counts_omitted``: what a summary's input leaves out of a message costs the
+    lines that say so, images also in a user's message, and a command outside the context costs nothing.
     """
 
     missing_arguments: str | None
     drops_runtime_context: bool
+    length: Callable[[str], int] = js.utf16_len
+    counts_omitted: bool = False
 
 
 OPENCLAW_2026_3: Final = MessageTokenRules(missing_arguments=None, drops_runtime_context=False)
@@ -40,6 +50,7 @@ OPENCLAW_2026_4_20: Final = OPENCLAW_2026_3
 OPENCLAW_2026_5_28: Final = MessageTokenRules(
     missing_arguments="undefined", drops_runtime_context=True
 )
+OPENCLAW_2026_9: Final = replace(OPENCLAW_2026_5_28, length=text_weight, counts_omitted=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +95,19 @@ def is_runtime_context(message: Mapping[str, Any]) -> bool:
 
 
 def message_chars(message: Mapping[str, Any], rules: MessageTokenRules = OPENCLAW_2026_5_28) -> int:
-    """UTF-16 units of what the estimate looks at (spec budgets 4.1); a malformed part counts 0."""
+    """Units of what the estimate looks at (spec budgets 4.1); a malformed part counts 0.
+
+    Raises:
+        UnmeasurableMessage: as ``message_tokens``.
+    """
+    length = rules.length
     match message.get("role"):
+        case "user" | "custom" | "toolResult" if rules.counts_omitted:
+            return _summary_input_chars(message.get("content"), length)
+        case "bashExecution" if rules.counts_omitted and js.is_truthy(
+            message.get("excludeFromContext")
+        ):
+            return 0
         case "user":
             return _content_chars(message.get("content"), image_chars=0)
         case "custom" | "toolResult":
@@ -93,9 +115,9 @@ def message_chars(message: Mapping[str, Any], rules: MessageTokenRules = OPENCLA
         case "assistant":
             return sum(_answer_chars(block, rules) for block in _blocks(message.get("content")))
         case "bashExecution":
-            return _length(message.get("command")) + _length(message.get("output"))
+            return sum(length(_string(message.get(key))) for key in ("command", "output"))
         case "branchSummary" | "compactionSummary":
-            return _length(message.get("summary"))
+            return length(_string(message.get("summary")))
     return 0
 
 
@@ -155,7 +177,7 @@ def _content_chars(content: object, image_chars: int) -> int:
     for block in _blocks(content):
         kind = block.get("type")
         if kind == "text":
-            chars += _length(block.get("text"))
+            chars += js.utf16_len(_string(block.get("text")))
         elif kind == "image":
             chars += image_chars
     return chars
@@ -164,12 +186,37 @@ def _content_chars(content: object, image_chars: int) -> int:
 def _answer_chars(block: Mapping[str, Any], rules: MessageTokenRules) -> int:
     match block.get("type"):
         case "text":
-            return _length(block.get("text"))
+            return rules.length(_string(block.get("text")))
         case "thinking":
-            return _length(block.get("thinking"))
+            return rules.length(_string(block.get("thinking")))
         case "toolCall":
-            return _length(block.get("name")) + js.utf16_len(_arguments_text(block, rules))
+            name = _string(block.get("name"))
+            return rules.length(name) + rules.length(_arguments_text(block, rules))
     return 0
+
+
+def _summary_input_chars(content: object, length: Callable[[str], int]) -> int:
+    """A content as a summary's input spells it out (spec profiles 5.3).
+
+    The addition for a sender's name in a message's metadata is not known and left out.
+    """
+    if isinstance(content, str):
+        return length(content)
+    if not isinstance(content, list):
+        raise UnmeasurableMessage("a message without content has no length in this version")
+    blocks = _blocks(content)
+    is_text = [block.get("type") in ("text", "toolResult", "tool_result") for block in blocks]
+    texts = (block.get("text") for block, text in zip(blocks, is_text, strict=True) if text)
+    chars = length("\n".join(text for text in texts if isinstance(text, str)))
+    images = [block for block in blocks if block.get("type") == "image"]
+    others = [
+        block
+        for block, text in zip(blocks, is_text, strict=True)
+        if not text and block.get("type") != "image" and not isinstance(block.get("text"), str)
+    ]
+    notes = [note for note, of in ((OMITTED_IMAGE, images), (OMITTED_DATA, others)) if of]
+    omitted = OMITTED_CHARS + length("\n".join(notes)) if notes else 0
+    return chars + WEIGHED_IMAGE_CHARS * len(images) + omitted
 
 
 def _arguments_text(call: Mapping[str, Any], rules: MessageTokenRules) -> str:
@@ -183,5 +230,5 @@ def _arguments_text(call: Mapping[str, Any], rules: MessageTokenRules) -> str:
         return UNSERIALISABLE
 
 
-def _length(value: object) -> int:
-    return js.utf16_len(value) if isinstance(value, str) else 0
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""

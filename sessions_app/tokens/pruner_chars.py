@@ -7,11 +7,12 @@ weighs four (spec pruning 12.1 and 12.2, profiles 3).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.pressure import string_weight
+from sessions_app.tokens.text_weight import text_weight
 
 IMAGE_CHARS: Final = 8000
 OTHER_MESSAGE_CHARS: Final = 256
@@ -26,12 +27,14 @@ class PrunerCharRules:
 
     ``weight`` of a text. ``weighs_signatures``: whether signatures of thinking, and redacted thinking,
     count. ``rejects_malformed``: a text block without text, or a block that is null, fails as in the
-    runtime; otherwise the one counts by its JSON and the other nothing.
+    runtime; otherwise the one counts by its JSON and the other nothing. ``keeps_pairs``: a soft trim
+    splits no surrogate pair.
     """
 
     weight: Callable[[str], int]
     weighs_signatures: bool
     rejects_malformed: bool
+    keeps_pairs: bool = False
     image_chars: int = IMAGE_CHARS
 
 
@@ -42,6 +45,7 @@ OPENCLAW_2026_4_20: Final = PrunerCharRules(
     weight=string_weight, weighs_signatures=True, rejects_malformed=False
 )
 OPENCLAW_2026_5_28: Final = OPENCLAW_2026_4_20
+OPENCLAW_2026_9: Final = replace(OPENCLAW_2026_5_28, weight=text_weight, keeps_pairs=True)
 
 
 def pruner_context_chars(messages: Iterable[Any], rules: PrunerCharRules) -> int:

@@ -146,14 +146,22 @@ def llm_message(message: Json) -> Json | None:
         case "custom":
             content = message.get("content", _MISSING)
             return _user(_text_block(content) if isinstance(content, str) else content, message)
+    text = rendered_text(message)
+    left_out = message.get("role") == "bashExecution" and js.is_truthy(
+        message.get("excludeFromContext")
+    )
+    return None if text is None or left_out else _user(_text_block(text), message)
+
+
+def rendered_text(message: Mapping[str, Any]) -> str | None:
+    """What a model reads of a summary or of a command; none for other messages."""
+    match message.get("role"):
         case "compactionSummary":
-            text = COMPACTION_PREFIX + _text(message, "summary") + COMPACTION_SUFFIX
-            return _user(_text_block(text), message)
+            return COMPACTION_PREFIX + _text(message, "summary") + COMPACTION_SUFFIX
         case "branchSummary":
-            text = BRANCH_PREFIX + _text(message, "summary") + BRANCH_SUFFIX
-            return _user(_text_block(text), message)
-        case "bashExecution" if not js.is_truthy(message.get("excludeFromContext")):
-            return _user(_text_block(bash_execution_text(message)), message)
+            return BRANCH_PREFIX + _text(message, "summary") + BRANCH_SUFFIX
+        case "bashExecution":
+            return bash_execution_text(message)
     return None
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sessions_app.tokens import javascript as js
@@ -27,9 +27,10 @@ def total_tokens(entry: Entry | None) -> Number | None:
     return total if js.is_finite(total) and total >= 0 else None
 
 
-def fresh_total_tokens(entry: Entry | None) -> Number | None:
-    """The stored context size unless it is marked stale."""
-    return None if entry and entry.get("totalTokensFresh") is False else total_tokens(entry)
+def fresh_total_tokens(entry: Entry | None, rules: IndexRules | None = None) -> Number | None:
+    """The stored context size unless it counts as stale."""
+    is_stale = entry is not None and (rules or INDEX_2026_5_28).is_stale(entry)
+    return None if is_stale else total_tokens(entry)
 
 
 def is_known_fresh(entry: Entry | None) -> bool:
@@ -43,19 +44,46 @@ def compaction_count(entry: Entry | None) -> Number:
     return count if js.is_number(count) else 0
 
 
-def was_flushed_in_cycle(entry: Entry) -> bool:
+def was_flushed_in_cycle(entry: Entry, rules: IndexRules | None = None) -> bool:
     """Whether the last memory flush belongs to the compaction cycle that is still going on."""
-    mark = entry.get("memoryFlushCompactionCount")
-    return js.is_number(mark) and mark == compaction_count(entry)
+    mark = (rules or INDEX_2026_5_28).flush_mark(entry)
+    return mark is not None and mark == compaction_count(entry)
 
 
-def record_flush(entry: Entry, now_ms: Number, compactions_before: Number) -> dict[str, Any]:
+def record_flush(
+    entry: Entry, now_ms: Number, compactions_before: Number, rules: IndexRules | None = None
+) -> dict[str, Any]:
     """The entry after a successful memory flush, which began at that compaction count."""
-    return {
-        **entry,
-        "memoryFlushAt": now_ms,
-        "memoryFlushCompactionCount": compactions_before,
-    }
+    return {**entry, **(rules or INDEX_2026_5_28).flush_fields(now_ms, compactions_before)}
+
+
+def _marked_stale(entry: Entry) -> bool:
+    return entry.get("totalTokensFresh") is False
+
+
+def _not_marked_fresh(entry: Entry) -> bool:
+    """Since 2026.9 a total has to say that it is fresh and by which way of counting."""
+    version = entry.get("totalTokensVersion")
+    return entry.get("totalTokensFresh") is not True or isinstance(version, bool) or version != 1
+
+
+def _flat_mark(entry: Entry) -> Number | None:
+    mark = entry.get("memoryFlushCompactionCount")
+    return mark if js.is_number(mark) else None
+
+
+def _nested_mark(entry: Entry) -> Number | None:
+    flush = entry.get("memoryFlush")
+    mark = flush.get("compactionCount") if isinstance(flush, Mapping) else None
+    return mark if js.is_number(mark) else None
+
+
+def _flat_flush(now_ms: Number, count: Number) -> dict[str, Any]:
+    return {"memoryFlushAt": now_ms, "memoryFlushCompactionCount": count}
+
+
+def _nested_flush(_now_ms: Number, count: Number) -> dict[str, Any]:
+    return {"memoryFlush": {"kind": "succeeded", "compactionCount": count}}
 
 
 def _floored_from_zero(value: object) -> Number | None:
@@ -75,7 +103,9 @@ class IndexRules:
     snapshot leaves the old total in place; ``uses_compaction_size`` whether the size a compaction left
     stands in for a missing snapshot; ``preserves_model`` whether heartbeats and runs beside the user's
     model leave the session's model alone; ``follows_file_alone`` whether a new file counts without a new
-    session id.
+    session id; ``is_stale`` whether an entry's total does not count; ``flush_mark`` and ``flush_fields``
+    read and write the mark of a memory flush; ``total_version`` is the way of
+    counting that stands beside a fresh total.
     """
 
     tokens_after: Callable[[object], Number | None]
@@ -84,6 +114,16 @@ class IndexRules:
     uses_compaction_size: bool
     preserves_model: bool
     follows_file_alone: bool
+    is_stale: Callable[[Entry], bool] = _marked_stale
+    flush_mark: Callable[[Entry], Number | None] = _flat_mark
+    flush_fields: Callable[[Number, Number], dict[str, Any]] = _flat_flush
+    total_version: int | None = None
+
+    @property
+    def fresh_fields(self) -> dict[str, Any]:
+        """What stands beside a total that is fresh."""
+        version = {} if self.total_version is None else {"totalTokensVersion": self.total_version}
+        return {"totalTokensFresh": True, **version}
 
 
 INDEX_2026_4_20: Final = IndexRules(
@@ -101,6 +141,13 @@ INDEX_2026_5_28: Final = IndexRules(
     uses_compaction_size=True,
     preserves_model=True,
     follows_file_alone=True,
+)
+INDEX_2026_9: Final = replace(
+    INDEX_2026_5_28,
+    is_stale=_not_marked_fresh,
+    flush_mark=_nested_mark,
+    flush_fields=_nested_flush,
+    total_version=1,
 )
 
 
@@ -135,7 +182,7 @@ def increment_compaction_count(
     }
     tokens_after = rules.tokens_after(update.tokens_after)
     if tokens_after is not None:
-        updated |= {"totalTokens": tokens_after, "totalTokensFresh": True}
+        updated |= {"totalTokens": tokens_after, **rules.fresh_fields}
         return _without(updated, USAGE_FIELDS)
     if amount > 0 and rules.compaction_makes_stale:
         updated["totalTokensFresh"] = False
@@ -224,7 +271,7 @@ def _with_total(
     if not rules.keeps_stale_total:
         entry["totalTokensFresh"] = total is not None
     elif is_current:
-        entry["totalTokensFresh"] = True
+        entry |= rules.fresh_fields
     else:
         entry["totalTokensFresh"] = report.preserve_fresh_total and is_known_fresh(entry)
         return entry

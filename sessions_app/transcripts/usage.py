@@ -8,13 +8,16 @@ cache reads plus cache writes; output is never part of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, TypeGuard
 
 from sessions_app.tokens import javascript as js
 
 Number = int | float
+
+CLI_API: Final = "cli"
+"""The API that answers of a command line backend name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,3 +249,34 @@ def _is_positive(value: object) -> TypeGuard[int | float]:
 
 def _number(value: object) -> Number | None:
     return value if js.is_number(value) else None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedContext:
+    """A context size that the provider itself reported, and the index of the answer that carries it."""
+
+    tokens: Number
+    index: int
+
+
+def reported_context(messages: Sequence[Mapping[str, Any]]) -> ReportedContext | None:
+    """The last context size a provider reported, in ``usage.contextUsage`` (spec profiles 5.8).
+
+    An answer of a command line backend without one ends the search, and so does one that says
+    "unavailable" without any usage.
+    """
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        usage = message.get("usage") if message.get("role") == "assistant" else None
+        if not isinstance(usage, Mapping):
+            continue
+        reported = usage.get("contextUsage")
+        state = reported.get("state") if isinstance(reported, Mapping) else None
+        tokens = reported.get("totalTokens") if isinstance(reported, Mapping) else None
+        if state == "available" and js.is_finite(tokens) and tokens > 0:
+            return ReportedContext(tokens, index)
+        if state is None and message.get("api") == CLI_API:
+            return None
+        if state == "unavailable" and not has_nonzero_usage(normalize_usage(usage)):
+            return None
+    return None

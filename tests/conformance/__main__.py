@@ -15,6 +15,7 @@ from compaction_app.engine.rule_sets import (
     OPENCLAW_2026_3,
     OPENCLAW_2026_4_20,
     OPENCLAW_2026_5_28,
+    OPENCLAW_2026_9,
     RuleSet,
 )
 from tests.conformance import budgets, compaction, profiles, pruning
@@ -31,6 +32,7 @@ SUITES: dict[str, tuple[RuleSet, str | None]] = {
     "compaction": (OPENCLAW_2026_5_28, "compaction"),
     "openclaw-2026.3.13": (OPENCLAW_2026_3, None),
     "openclaw-2026.4.20": (OPENCLAW_2026_4_20, None),
+    "openclaw-2026.9.6": (OPENCLAW_2026_9, None),
 }
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from compaction_app.engine.pruning.tool_calls import (
     TOOL_CALLS_2026_4_20,
     TOOL_CALLS_2026_5_28,
+    TOOL_CALLS_2026_9,
     ToolCallRules,
     result_id,
     tool_calls,
@@ -52,6 +53,7 @@ class ChunkRules:
 CHUNKS_2026_3 = ChunkRules(message_tokens.OPENCLAW_2026_3, None, ("contextWindow",))
 CHUNKS_2026_4_20 = ChunkRules(message_tokens.OPENCLAW_2026_4_20, TOOL_CALLS_2026_4_20)
 CHUNKS_2026_5_28 = ChunkRules(message_tokens.OPENCLAW_2026_5_28, TOOL_CALLS_2026_5_28)
+CHUNKS_2026_9 = ChunkRules(message_tokens.OPENCLAW_2026_9, TOOL_CALLS_2026_9)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,41 @@ from compaction_app.engine.decision import Decision, Step
 
 Entry = Mapping[str, Any]
 TokensAt = Callable[[int], int]
-"""Estimated tokens of the message of the entry at an index; asked for message entries only."""
+"""Estimated tokens of what the entry at an index puts before the model."""
 
 CUT_ROLES = frozenset(
     {"user", "assistant", "bashExecution", "custom", "branchSummary", "compactionSummary"}
 )
 CUT_TYPES = frozenset({"branch_summary", "custom_message"})
 TURN_ROLES = frozenset({"user", "bashExecution"})
+
+INNER_TYPES = frozenset({"custom_message", "branch_summary"})
+
+
+@dataclass(frozen=True, slots=True)
+class CutRules:
+    """What differs by version.
+
+    ``counts_inner``: custom messages and branch summaries count towards the kept tokens.
+    ``turn_roles``: the roles of messages that begin a turn. ``any_turn_start``: a tail that begins with
+    any of those, and not only with a user's message, splits no turn. ``looks_back``: where no cut is
+    allowed behind the place at which enough is kept, the nearest one before it is taken and not the
+    first.
+    """
+
+    counts_inner: bool = False
+    turn_roles: frozenset[str] = TURN_ROLES
+    any_turn_start: bool = False
+    looks_back: bool = False
+
+
+CUT_2026_5_28 = CutRules()
+CUT_2026_9 = CutRules(
+    counts_inner=True,
+    turn_roles=TURN_ROLES | {"custom"},
+    any_turn_start=True,
+    looks_back=True,
+)
 
 CutReason = Literal["kept_enough", "all_kept", "no_cut_point_behind", "no_cut_point"]
 
@@ -88,22 +116,30 @@ def valid_cut_points(entries: Sequence[Entry], start: int, end: int) -> Iterator
     return (i for i in range(start, end) if is_cut_point(entries[i]))
 
 
-def find_turn_start(entries: Sequence[Entry], index: int, start: int) -> int:
+def begins_turn(entry: Entry, rules: CutRules) -> bool:
+    return entry.get("type") in CUT_TYPES or message_role(entry) in rules.turn_roles
+
+
+def find_turn_start(
+    entries: Sequence[Entry], index: int, start: int, rules: CutRules = CUT_2026_5_28
+) -> int:
     """The nearest entry at or before ``index``, not before ``start``, that begins a turn; else -1."""
-    for i in range(index, start - 1, -1):
-        if entries[i].get("type") in CUT_TYPES or message_role(entries[i]) in TURN_ROLES:
-            return i
-    return -1
+    return next((i for i in range(index, start - 1, -1) if begins_turn(entries[i], rules)), -1)
 
 
 def find_cut_point(
-    entries: Sequence[Entry], start: int, end: int, keep_recent_tokens: float, tokens_at: TokensAt
+    entries: Sequence[Entry],
+    start: int,
+    end: int,
+    keep_recent_tokens: float,
+    tokens_at: TokensAt,
+    rules: CutRules = CUT_2026_5_28,
 ) -> CutPoint:
     """The cut in ``[start, end)`` that keeps about ``keep_recent_tokens``.
 
-    Only message entries count towards the tokens: custom messages and branch summaries are free.
+    Mostly only message entries count towards the tokens: custom messages and branch summaries are free.
     """
-    reached, collected = _walk_back(entries, start, end, keep_recent_tokens, tokens_at)
+    reached, collected = _walk_back(entries, start, end, keep_recent_tokens, tokens_at, rules)
     first = next(valid_cut_points(entries, start, end), None)
     if first is None:
         return CutPoint(start, -1, False, "no_cut_point", collected, reached, None)
@@ -111,21 +147,38 @@ def find_cut_point(
     valid = first
     if reached is not None:
         behind = next(valid_cut_points(entries, reached, end), None)
-        valid = first if behind is None else behind
+        valid = (
+            _without_cut_behind(entries, start, reached, first, rules) if behind is None else behind
+        )
         reason = "no_cut_point_behind" if behind is None else "kept_enough"
     cut = _draw_in(entries, start, valid)
     turn_start = -1
-    if message_role(entries[cut]) != "user":
-        turn_start = find_turn_start(entries, cut, start)
+    own = message_role(entries[cut]) == "user"
+    if not own and not (rules.any_turn_start and begins_turn(entries[cut], rules)):
+        turn_start = find_turn_start(entries, cut, start, rules)
     return CutPoint(cut, turn_start, turn_start >= 0, reason, collected, reached, valid)
 
 
+def _without_cut_behind(
+    entries: Sequence[Entry], start: int, reached: int, first: int, rules: CutRules
+) -> int:
+    if not rules.looks_back:
+        return first
+    return max(valid_cut_points(entries, start, reached), default=first)
+
+
 def _walk_back(
-    entries: Sequence[Entry], start: int, end: int, keep: float, tokens_at: TokensAt
+    entries: Sequence[Entry],
+    start: int,
+    end: int,
+    keep: float,
+    tokens_at: TokensAt,
+    rules: CutRules,
 ) -> tuple[int | None, int]:
+    counted = {"message", *(INNER_TYPES if rules.counts_inner else ())}
     collected = 0
     for i in range(end - 1, start - 1, -1):
-        if entries[i].get("type") != "message":
+        if entries[i].get("type") not in counted:
             continue
         collected += tokens_at(i)
         if collected >= keep:
@@ -141,7 +194,11 @@ def _draw_in(entries: Sequence[Entry], start: int, cut: int) -> int:
 
 
 def cut_for_compaction(
-    entries: Sequence[Entry], keep_recent_tokens: float, tokens_at: TokensAt, rule_set: str
+    entries: Sequence[Entry],
+    keep_recent_tokens: float,
+    tokens_at: TokensAt,
+    rule_set: str,
+    rules: CutRules = CUT_2026_5_28,
 ) -> CompactionCut:
     """Which entries of the branch a compaction would summarise now, and which it would keep.
 
@@ -156,7 +213,7 @@ def cut_for_compaction(
     if previous == end - 1:
         return no_cut("already_compacted", previous, rule_set)
     start = 0 if previous is None else range_start(entries, previous)
-    cut = find_cut_point(entries, start, end, keep_recent_tokens, tokens_at)
+    cut = find_cut_point(entries, start, end, keep_recent_tokens, tokens_at, rules)
     first_kept = cut.first_kept_index
     if not entries[first_kept].get("id"):
         return no_cut("invalid_session", previous, rule_set)

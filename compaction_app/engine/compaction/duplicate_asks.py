@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from compaction_app.engine.compaction.message_text import Message, text_blocks
@@ -16,7 +17,20 @@ WINDOW_MS = 60_000
 _SPACES = re.compile(f"{js.SPACE_CLASS}+")
 
 
-def duplicate_asks(messages: Sequence[Message]) -> frozenset[int]:
+@dataclass(frozen=True, slots=True)
+class DuplicateRules:
+    """``exact``: whether a repetition has to be the same text to the letter."""
+
+    exact: bool = False
+
+
+DUPLICATES_2026_5_28 = DuplicateRules()
+DUPLICATES_2026_9 = DuplicateRules(exact=True)
+
+
+def duplicate_asks(
+    messages: Sequence[Message], rules: DuplicateRules = DUPLICATES_2026_5_28
+) -> frozenset[int]:
     """The indices of user messages that repeat one sent at most a minute before.
 
     Case and white space do not count; short texts, texts with an image and undated ones are never
@@ -25,7 +39,7 @@ def duplicate_asks(messages: Sequence[Message]) -> frozenset[int]:
     last_seen: dict[str, float] = {}
     found = set()
     for index, message in enumerate(messages):
-        text, sent = _text(message), message.get("timestamp")
+        text, sent = _text(message, rules), message.get("timestamp")
         if text is None or not js.is_finite(sent):
             continue
         before = last_seen.get(text)
@@ -35,14 +49,15 @@ def duplicate_asks(messages: Sequence[Message]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _text(message: Message) -> str | None:
+def _text(message: Message, rules: DuplicateRules) -> str | None:
     """The text two messages are compared by; none for a message that is no candidate."""
     content = message.get("content")
     if message.get("role") != "user" or _holds_image(content):
         return None
     text = content if isinstance(content, str) else "\n".join(text_blocks(content))
     normal = js.trim(_SPACES.sub(" ", unicodedata.normalize("NFC", text))).lower()
-    return normal if js.utf16_len(normal) >= MIN_CHARS else None
+    compared = text if rules.exact else normal
+    return compared if js.utf16_len(normal) >= MIN_CHARS else None
 
 
 def _holds_image(content: Any) -> bool:

@@ -69,9 +69,16 @@ def unbounded_file_section(lists: FileLists) -> str:
     return _section(lists, lambda tag, files: "\n".join((f"<{tag}>", *files, f"</{tag}>")))
 
 
-def bounded_file_section(lists: FileLists) -> str:
-    """Both lists, each cut to 900 characters with the number of files left out."""
-    return cap_summary(_section(lists, _bounded_list), MAX_SECTION_CHARS)
+def bounded_file_section(lists: FileLists, *, blank_line: bool = True) -> str:
+    """Both lists, each cut to 900 characters with the number of files left out.
+
+    ``blank_line``: whether one stands before the end of a list, as it did before 2026.9.
+    """
+
+    def written(tag: str, files: Sequence[str]) -> str:
+        return _bounded_list(tag, files, f"\n</{tag}>" if blank_line else f"</{tag}>")
+
+    return cap_summary(_section(lists, written), MAX_SECTION_CHARS)
 
 
 def _section(lists: FileLists, written: Callable[[str, Sequence[str]], str]) -> str:
@@ -79,8 +86,8 @@ def _section(lists: FileLists, written: Callable[[str, Sequence[str]], str]) -> 
     return "".join(f"\n\n{written(tag, files)}" for tag, files in tagged if files)
 
 
-def _bounded_list(tag: str, files: Sequence[str]) -> str:
-    opening, closing = f"<{tag}>\n", f"\n</{tag}>"
+def _bounded_list(tag: str, files: Sequence[str], closing: str) -> str:
+    opening = f"<{tag}>\n"
     used = len(opening) + len(closing)
     lines: list[str] = []
     for index, path in enumerate(files):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,13 +26,20 @@ HANDOFF_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class HistoryShareRules:
-    """``handoff_share``: the share of a history that is handed over to another agent."""
+    """``handoff_share``: the share of a history that is handed over to another agent;
+    ``default_share`` the one where the caller names none. None: there is no default, and such a call
+    drops all it can. ``lists_all``: what was dropped is listed in the order of the history, orphaned
+    results included, and error results made on the way behind it.
+    """
 
-    handoff_share: float
+    handoff_share: float | None
+    default_share: float | None = DEFAULT_SHARE
+    lists_all: bool = False
 
 
 HISTORY_SHARE_2026_3 = HistoryShareRules(handoff_share=DEFAULT_SHARE)
 HISTORY_SHARE_2026_5_28 = HistoryShareRules(handoff_share=HANDOFF_SHARE)
+HISTORY_SHARE_2026_9 = HistoryShareRules(handoff_share=None, default_share=None, lists_all=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +56,15 @@ class PrunedHistory:
     dropped_messages: int
     dropped_tokens: int
     kept_tokens: int
-    budget_tokens: int
+    budget_tokens: int | float
 
 
 def history_share(share: float | None, mode: str | None, rules: HistoryShareRules) -> float:
     """The share that applies: the given one, else the default of the mode."""
     if share is not None:
         return share
-    return rules.handoff_share if mode == "handoff" else DEFAULT_SHARE
+    default = rules.handoff_share if mode == "handoff" else rules.default_share
+    return math.nan if default is None else default
 
 
 def prune_history(
@@ -70,12 +79,12 @@ def prune_history(
 
     What remains is put in order after each step; error results made then may be dropped later.
     """
-    budget = int(max(1, js.floor(max_context_tokens * share)))
+    budget = js.maximum(1, js.floor(max_context_tokens * share))
     count = normalise_parts(parts, len(messages))
     kept = messages
     dropped: list[Message] = []
     chunks = orphans = 0
-    while kept and messages_tokens(kept, rules.chunks.tokens) > budget:
+    while kept and not messages_tokens(kept, rules.chunks.tokens) <= budget:
         split = split_by_token_share(kept, count, rules.chunks)
         if len(split) <= 1:
             break
@@ -84,6 +93,8 @@ def prune_history(
         kept = repaired.messages
         chunks += 1
         orphans += repaired.dropped_orphans
+    if rules.history_share.lists_all:
+        dropped, orphans = _all_dropped(messages, kept, dropped), 0
     return PrunedHistory(
         messages=kept,
         dropped=tuple(dropped),
@@ -93,3 +104,14 @@ def prune_history(
         kept_tokens=messages_tokens(kept, rules.chunks.tokens),
         budget_tokens=budget,
     )
+
+
+def _all_dropped(
+    messages: Sequence[Message], kept: Sequence[Message], dropped: Sequence[Message]
+) -> list[Message]:
+    """Everything that is not kept: the history's own messages in order, then those made meanwhile."""
+    left, own = {id(message) for message in kept}, {id(message) for message in messages}
+    return [
+        *(message for message in messages if id(message) not in left),
+        *(message for message in dropped if id(message) not in own),
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 from sessions_app.tokens import javascript as js
@@ -39,20 +40,33 @@ _LEADING = "(\"'`[{<"
 _TRAILING = ")]\"'`,;:.!?<>"
 
 
+@dataclass(frozen=True, slots=True)
+class IdentifierRules:
+    """``numbers``: the pattern of long numbers: alone, or with the whole word they stand in."""
+
+    numbers: re.Pattern[str] = _NUMBER
+
+
+IDENTIFIERS_2026_5_28 = IdentifierRules()
+IDENTIFIERS_2026_9 = IdentifierRules(re.compile(r"\b\w*?\d{6,}\w*", re.ASCII))
+
+
 def is_hex(identifier: str) -> bool:
     """Whether it is a run of hexadecimal digits, whose case does not matter."""
     return _HEX.fullmatch(identifier) is not None
 
 
-def opaque_identifiers(text: str) -> list[str]:
+def opaque_identifiers(text: str, rules: IdentifierRules = IDENTIFIERS_2026_5_28) -> list[str]:
     """The first distinct identifiers of a text in order, hex runs in upper case."""
-    return list(identifiers_in_their_words(text))
+    return list(identifiers_in_their_words(text, rules))
 
 
-def identifiers_in_their_words(text: str) -> dict[str, str]:
+def identifiers_in_their_words(
+    text: str, rules: IdentifierRules = IDENTIFIERS_2026_5_28
+) -> dict[str, str]:
     """The same identifiers, each with the word it stands in: a run of a UUID with the whole UUID."""
     found: dict[str, str] = {}
-    for match in _candidates(text):
+    for match in _candidates(text, rules):
         bare = js.trim(match[0]).lstrip(_LEADING).rstrip(_TRAILING)
         run = is_hex(bare)
         identifier = bare.upper() if run else bare
@@ -71,9 +85,9 @@ def _word_around(match: re.Match[str]) -> str:
     return (before[0] if before else "") + match[0] + (after[0] if after else "")
 
 
-def _candidates(text: str) -> Iterator[re.Match[str]]:
+def _candidates(text: str, rules: IdentifierRules) -> Iterator[re.Match[str]]:
     """All matches from left to right; of those that begin together the first kind counts."""
-    kinds: tuple[Search, ...] = (_FIRST.search, _host, _NUMBER.search)
+    kinds: tuple[Search, ...] = (_FIRST.search, _host, rules.numbers.search)
     ahead = [find(text, 0) for find in kinds]
     while found := [match for match in ahead if match is not None]:
         match = min(found, key=re.Match.start)

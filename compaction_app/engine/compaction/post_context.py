@@ -7,7 +7,7 @@ the turn after one that compacted by itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from compaction_app.engine.compaction.agents_sections import (
@@ -35,7 +35,8 @@ class PostContextRules:
 
     ``default_sections`` apply when none are configured; empty where the refresh has to be asked for.
     ``max_chars`` limits the sections, ``configurable_limit`` says whether a setting may change it.
-    ``dash`` stands in the sentence and before the time, ``utc`` before the time in UTC.
+    ``dash`` stands in the sentence and before the time, ``utc`` before the time in UTC; ``reads_clock``
+    says whether a setting may change the form of the time.
     """
 
     default_sections: tuple[str, ...]
@@ -43,11 +44,13 @@ class PostContextRules:
     configurable_limit: bool
     dash: str
     utc: str
+    reads_clock: bool = True
 
 
 POST_CONTEXT_2026_3 = PostContextRules(DEFAULT_SECTIONS, 3000, False, "—", " / ")
 POST_CONTEXT_2026_4_20 = PostContextRules(DEFAULT_SECTIONS, 1800, True, "-", " / ")
 POST_CONTEXT_2026_5_28 = PostContextRules((), 1800, True, "-", "\nReference UTC: ")
+POST_CONTEXT_2026_9 = replace(POST_CONTEXT_2026_5_28, reads_clock=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,8 @@ def post_compaction_context(
     zone = user_zone(value_at(defaults, "userTimezone"), system.zone)
     dated = "\n\n".join(found.sections).replace(DATE_PLACEHOLDER, date_stamp(now_ms, zone))
     content = cut_with_marker(dated, _max_chars(config, agent_id, rules))
-    hours_24 = {"24": True, "12": False}.get(str(value_at(defaults, "timeFormat")), system.hours_24)
+    form = str(value_at(defaults, "timeFormat")) if rules.reads_clock else ""
+    hours_24 = {"24": True, "12": False}.get(form, system.hours_24)
     opening, label = _framing(names, found, rules)
     parts = (
         "[Post-compaction context refresh]",

@@ -11,7 +11,12 @@ from compaction_app.engine.compaction.file_operations import (
     FileOperations,
     collect_file_operations,
 )
-from sessions_app.tokens.message_tokens import context_tokens, message_tokens
+from sessions_app.tokens.message_tokens import (
+    MessageTokenRules,
+    context_tokens,
+    message_tokens,
+)
+from sessions_app.transcripts.measures import context_message
 from sessions_app.transcripts.session_context import context_of_path
 
 if TYPE_CHECKING:
@@ -56,8 +61,9 @@ def prepare_compaction(
     cut = cut_for_compaction(
         path,
         keep_recent_tokens,
-        lambda i: message_tokens(path[i]["message"], rules.message_tokens),
+        lambda i: entry_tokens(path[i], rules.message_tokens),
         rules.id,
+        rules.compaction.cut,
     )
     if cut.cut is None:
         broken = cut.decision.reason == "invalid_session"
@@ -77,6 +83,11 @@ def prepare_compaction(
         file_operations=collect_file_operations((*messages, *turn_prefix), previous),
     )
     return PreparedCompaction(cut, preparation)
+
+
+def entry_tokens(entry: Entry, rules: MessageTokenRules) -> int:
+    """Estimated tokens of the message that an entry puts before the model."""
+    return message_tokens(context_message(str(entry["type"]), entry), rules)
 
 
 def _messages(path: Sequence[Entry], taken: range) -> tuple[Mapping[str, Any], ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from compaction_app.engine.compaction.message_text import Message
@@ -21,19 +22,34 @@ _WRAPPERS = "*`~_"
 _TRAILING_TOKEN = re.compile(rf"{HEARTBEAT_TOKEN}[^A-Za-z0-9_]{{0,4}}\Z")
 
 
-def has_real_conversation(messages: Sequence[Message]) -> bool:
-    return any(is_real(messages, index) for index in range(len(messages)))
+@dataclass(frozen=True, slots=True)
+class ConversationRules:
+    """``counts_summaries``: whether the summary of an earlier compaction counts as conversation."""
+
+    counts_summaries: bool = False
 
 
-def is_real(messages: Sequence[Message], index: int) -> bool:
+CONVERSATION_2026_5_28 = ConversationRules()
+CONVERSATION_2026_9 = ConversationRules(counts_summaries=True)
+
+
+def has_real_conversation(
+    messages: Sequence[Message], rules: ConversationRules = CONVERSATION_2026_5_28
+) -> bool:
+    return any(is_real(messages, index, rules) for index in range(len(messages)))
+
+
+def is_real(
+    messages: Sequence[Message], index: int, rules: ConversationRules = CONVERSATION_2026_5_28
+) -> bool:
     """Whether one message of a list is real conversation.
 
     A tool result is when something real that is no answer of the assistant stands shortly before it.
     """
     if messages[index].get("role") == "toolResult":
         before = messages[max(0, index - ANCHOR_DISTANCE) : index]
-        return any(m.get("role") in _ANCHOR_ROLES and _has_content(m) for m in before)
-    return _has_content(messages[index])
+        return any(m.get("role") in _ANCHOR_ROLES and _has_content(m, rules) for m in before)
+    return _has_content(messages[index], rules)
 
 
 def is_meaningful(text: str) -> bool:
@@ -44,7 +60,7 @@ def is_meaningful(text: str) -> bool:
     return rest is None or rest != ""
 
 
-def _has_content(message: Message) -> bool:
+def _has_content(message: Message, rules: ConversationRules) -> bool:
     match message.get("role"):
         case "user" | "assistant":
             return _is_meaningful_content(message.get("content"))
@@ -56,6 +72,8 @@ def _has_content(message: Message) -> bool:
                 return False
             return is_meaningful(f"{_text(message, 'command')}\n{_text(message, 'output')}")
         case "branchSummary":
+            return is_meaningful(_text(message, "summary"))
+        case "compactionSummary" if rules.counts_summaries:
             return is_meaningful(_text(message, "summary"))
     return False
 

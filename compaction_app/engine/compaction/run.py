@@ -96,7 +96,7 @@ def begin_compaction(
 ) -> ReadyCompaction | CompactionRun:
     """A compaction that can go on, or the run of one that cannot."""
     messages = context_of_path(path).messages
-    if not order.inside_run and not has_real_conversation(messages):
+    if not order.inside_run and not has_real_conversation(messages, rules.compaction.conversation):
         return _nothing("skipped", "no_real_conversation", NO_CONVERSATION, rules)
     prepared = prepare_compaction(path, order.settings.keep_recent_tokens, rules)
     if prepared.preparation is not None:

@@ -111,7 +111,7 @@ def safeguard_compaction(
     task: SafeguardTask, settings: SafeguardSettings, rules: RuleSet, now_ms: float
 ) -> Steps[SafeguardRun]:
     """Make the summary of a prepared compaction; error results made on the way get ``now_ms``."""
-    source = summary_source(task)
+    source = summary_source(task, rules.compaction.conversation)
     if source.origin == "nothing":
         fallback = structured_fallback(task.previous_summary)
         return SafeguardRun("compacted", "no_real_conversation", source.origin, fallback)
@@ -251,7 +251,7 @@ class _Safeguard:
         limit = self.rules.compaction.safeguard.max_summary_chars
         return replace(
             base,
-            summary=cap_keeping_suffix(body, suffix, limit),
+            summary=cap_keeping_suffix(body, suffix, limit, self.rules.compaction.cap),
             files=self.files,
             draft_chars=js.utf16_len(body),
             suffix_chars=js.utf16_len(suffix),

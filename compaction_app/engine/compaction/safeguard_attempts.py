@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from compaction_app.engine.compaction.compact import SECTION_BREAK
-from compaction_app.engine.compaction.identifiers import opaque_identifiers
+from compaction_app.engine.compaction.identifiers import IdentifierRules, opaque_identifiers
 from compaction_app.engine.compaction.instructions import (
     feedback_instructions,
     turn_prefix_instructions,
@@ -99,7 +99,7 @@ def summarise_until_good(
     """
     seen = (*history, *turn_prefix)
     split_prefix = turn_prefix if is_split_turn else ()
-    ask, identifiers = latest_user_ask(seen), _recent_identifiers(seen)
+    ask, identifiers = latest_user_ask(seen), _recent_identifiers(seen, rules.identifiers)
     structure = task.custom_instructions or ""
     instructions = structure
     done: list[SummaryAttempt] = []
@@ -125,9 +125,9 @@ def summarise_until_good(
     return Attempts(tuple(done), identifiers, ask)
 
 
-def _recent_identifiers(messages: Sequence[Message]) -> tuple[str, ...]:
+def _recent_identifiers(messages: Sequence[Message], rules: IdentifierRules) -> tuple[str, ...]:
     texts = (readable_text(message) for message in messages[-IDENTIFIER_MESSAGES:])
-    return tuple(opaque_identifiers("\n".join(texts)))
+    return tuple(opaque_identifiers("\n".join(texts), rules))
 
 
 def _draft(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from compaction_app.engine.compaction.agents_sections import DEFAULT_SECTIONS
@@ -58,6 +59,10 @@ SAFEGUARD_2026_5_28 = SafeguardRules(
     default_sections=(),
     file_section=bounded_file_section,
     turns_in_suffix=True,
+)
+
+SAFEGUARD_2026_9 = replace(
+    SAFEGUARD_2026_5_28, file_section=partial(bounded_file_section, blank_line=False)
 )
 
 

@@ -17,7 +17,10 @@ from compaction_app.engine.compaction.history_share import (
     prune_history,
 )
 from compaction_app.engine.compaction.message_text import Message
-from compaction_app.engine.compaction.real_conversation import has_real_conversation
+from compaction_app.engine.compaction.real_conversation import (
+    ConversationRules,
+    has_real_conversation,
+)
 from compaction_app.engine.compaction.requests import Steps
 from compaction_app.engine.compaction.safeguard_settings import SafeguardSettings
 from compaction_app.engine.compaction.summarise import StagesRun, SummaryTask, summarise_in_stages
@@ -75,16 +78,16 @@ class FittedHistory:
     run: StagesRun | None = None
 
 
-def summary_source(task: SafeguardTask) -> Source:
+def summary_source(task: SafeguardTask, rules: ConversationRules) -> Source:
     """The prepared messages when any is real, else those of the whole branch when one is there."""
     messages = _without_runtime_context(task.messages)
     prefix = _without_runtime_context(task.turn_prefix)
-    if has_real_conversation(messages) or has_real_conversation(prefix):
+    if has_real_conversation(messages, rules) or has_real_conversation(prefix, rules):
         return Source(messages, prefix, "preparation")
     kinds = ("message", "custom_message", "branch_summary")
     entries = [entry for entry in task.branch if entry.get("type") in kinds]
     branch = _without_runtime_context(context_of_path(entries).messages)
-    if has_real_conversation(branch):
+    if has_real_conversation(branch, rules):
         return Source(branch, (), "branch")
     return Source(messages, prefix, "nothing")
 

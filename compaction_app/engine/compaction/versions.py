@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from compaction_app.engine.compaction import (
     agents_sections,
     chunks,
+    cut,
+    duplicate_asks,
     failures,
     history_share,
+    identifiers,
     instructions,
     post_context,
+    real_conversation,
     safeguard_settings,
     summarise,
+    summary_cap,
 )
 from compaction_app.engine.pruning import pairing
 
@@ -31,6 +36,11 @@ class CompactionRules:
     sections: agents_sections.SectionRules
     post_context: post_context.PostContextRules
     safeguard: safeguard_settings.SafeguardRules
+    cut: cut.CutRules = cut.CUT_2026_5_28
+    identifiers: identifiers.IdentifierRules = identifiers.IDENTIFIERS_2026_5_28
+    cap: summary_cap.CapRules = summary_cap.CAP_2026_5_28
+    duplicates: duplicate_asks.DuplicateRules = duplicate_asks.DUPLICATES_2026_5_28
+    conversation: real_conversation.ConversationRules = real_conversation.CONVERSATION_2026_5_28
 
 
 COMPACTION_2026_3: Final = CompactionRules(
@@ -65,4 +75,17 @@ COMPACTION_2026_5_28: Final = CompactionRules(
     sections=agents_sections.SECTIONS_2026_4_20,
     post_context=post_context.POST_CONTEXT_2026_5_28,
     safeguard=safeguard_settings.SAFEGUARD_2026_5_28,
+)
+COMPACTION_2026_9: Final = replace(
+    COMPACTION_2026_5_28,
+    post_context=post_context.POST_CONTEXT_2026_9,
+    chunks=chunks.CHUNKS_2026_9,
+    pairing=pairing.PAIRING_2026_9,
+    history_share=history_share.HISTORY_SHARE_2026_9,
+    cut=cut.CUT_2026_9,
+    identifiers=identifiers.IDENTIFIERS_2026_9,
+    cap=summary_cap.CAP_2026_9,
+    duplicates=duplicate_asks.DUPLICATES_2026_9,
+    conversation=real_conversation.CONVERSATION_2026_9,
+    safeguard=safeguard_settings.SAFEGUARD_2026_9,
 )

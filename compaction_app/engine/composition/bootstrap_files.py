@@ -61,7 +61,7 @@ def inject_files(
     """Fill the prompt file by file until the total is spent; a limit not given is the default."""
     per_file = limits.max_chars if max_chars is None else max_chars
     total = max(per_file, limits.total_max_chars) if total_max_chars is None else total_max_chars
-    budget = _Budget(int(max(1, js.floor(total))), per_file, trim)
+    budget = _Budget(int(max(1, js.floor(total))), per_file, trim, limits)
     for file in files:
         if budget.remaining <= 0 or not budget.take(file):
             break
@@ -71,8 +71,8 @@ def inject_files(
 class _Budget:
     """The walk over the files and what is left of the total."""
 
-    def __init__(self, total: int, per_file: float, trim: Trim) -> None:
-        self.remaining, self.per_file, self.trim = total, per_file, trim
+    def __init__(self, total: int, per_file: float, trim: Trim, limits: LimitRules) -> None:
+        self.remaining, self.per_file, self.trim, self.limits = total, per_file, trim, limits
         self.files: list[InjectedFile] = []
         self.warnings: list[str] = []
         self.records: list[FileRecord] = []
@@ -102,7 +102,8 @@ class _Budget:
         return True
 
     def _inject(self, file: WorkspaceFile, path: str) -> None:
-        limit = max(1, min(self.per_file, self.remaining))
+        own = self.limits.of_file(file.name, self.per_file)
+        limit = max(1, min(own, self.remaining))
         trimmed = trim_file(file.content or "", file.name, limit, self.trim)
         content = clamp(trimmed.content, self.remaining)
         if not content:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from compaction_app.engine.config_value import value_at
@@ -15,17 +16,26 @@ WARNING_MODES: tuple[WarningMode, ...] = ("off", "once", "always")
 
 @dataclass(frozen=True, slots=True)
 class LimitRules:
-    """Defaults in characters, and whether an agent's own entry may override them."""
+    """Defaults in characters, and whether an agent's own entry may override them.
+
+    ``files`` are limits of single files by name, which no setting raises.
+    """
 
     max_chars: int
     total_max_chars: int
     warning: WarningMode
     per_agent: bool
+    files: Mapping[str, int] = field(default_factory=dict)
+
+    def of_file(self, name: str, limit: float) -> float:
+        """The limit of one file."""
+        return min(limit, self.files.get(name.upper(), limit))
 
 
 LIMITS_2026_3 = LimitRules(20_000, 150_000, "once", per_agent=False)
 LIMITS_2026_4_20 = LimitRules(12_000, 60_000, "once", per_agent=False)
 LIMITS_2026_5_28 = LimitRules(12_000, 60_000, "always", per_agent=True)
+LIMITS_2026_9 = LimitRules(20_000, 60_000, "always", per_agent=True, files={"USER.MD": 4_000})
 
 
 @dataclass(frozen=True, slots=True)

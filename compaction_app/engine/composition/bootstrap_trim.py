@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compaction_app.engine.composition.policy_digest import ELLIPSIS, policy_digest
+from compaction_app.engine.pruning.cache_ttl_trim import without_half_pair
 from sessions_app.tokens import javascript as js
 
 MIN_FULL_MARKER_ROOM = 16
@@ -19,18 +20,22 @@ class Trim:
     """How a version shortens: the shares of head and tail.
 
     ``counts_marker``: whether the marker is part of the limit, or comes on top of it.
-    ``digests_policy``: whether of AGENTS.md the lines with rules are kept as well.
+    ``digests_policy``: whether of AGENTS.md the lines with rules are kept as well; ``lead_ins``: and
+    the line right before a list of them. ``keeps_pairs``: no cut splits a surrogate pair.
     """
 
     head: float
     tail: float
     counts_marker: bool
     digests_policy: bool
+    lead_ins: bool = False
+    keeps_pairs: bool = False
 
 
 TRIM_2026_3 = Trim(0.7, 0.2, counts_marker=False, digests_policy=False)
 TRIM_2026_4_20 = Trim(0.75, 0.25, counts_marker=True, digests_policy=False)
 TRIM_2026_5_28 = Trim(0.75, 0.25, counts_marker=True, digests_policy=True)
+TRIM_2026_9 = replace(TRIM_2026_5_28, lead_ins=True, keeps_pairs=True)
 
 _AGENTS_HEAD, _AGENTS_TAIL, _AGENTS_DIGEST = 0.45, 0.15, 0.35
 
@@ -52,12 +57,12 @@ def trim_file(content: str, name: str, max_chars: float, rules: Trim) -> Trimmed
     if length <= max_chars:
         return TrimmedFile(text, False, max_chars, length)
     if rules.digests_policy and name.lower() == AGENTS_FILE.lower():
-        shortened = _with_digest(text, math.floor(max_chars))
+        shortened = _with_digest(text, math.floor(max_chars), rules)
     elif rules.counts_marker:
         shortened = _within(text, name, math.floor(max_chars), rules)
     else:
         head, tail = math.floor(rules.head * max_chars), math.floor(rules.tail * max_chars)
-        shortened = _joined(text, _full_marker(name, head, tail, length), head, tail, "\n")
+        shortened = _joined(text, _full_marker(name, head, tail, length), head, tail, "\n", rules)
     return TrimmedFile(shortened, True, max_chars, length)
 
 
@@ -89,8 +94,14 @@ def _compact_marker(head: int, tail: int, length: int) -> str:
     return f"[…truncated {head}+{tail}/{length}]"
 
 
-def _joined(text: str, marker: str, head: int, tail: int, separator: str) -> str:
-    parts = (js.utf16_slice(text, 0, head), marker, js.utf16_slice(text, -tail) if tail else "")
+def _ends(text: str, head: int, tail: int, rules: Trim) -> tuple[str, str]:
+    first, last = js.utf16_slice(text, 0, head), js.utf16_slice(text, -tail) if tail else ""
+    return without_half_pair(first, last) if rules.keeps_pairs else (first, last)
+
+
+def _joined(text: str, marker: str, head: int, tail: int, separator: str, rules: Trim) -> str:
+    first, last = _ends(text, head, tail, rules)
+    parts = (first, marker, last)
     return separator.join(part for part in parts if part)
 
 
@@ -114,7 +125,7 @@ def _within(text: str, name: str, limit: int, rules: Trim) -> str:
         head, tail = (head, max(0, tail - over)) if tail else (max(0, head - over), 0)
     if not head and not tail and used(1, 0) + 1 <= limit:
         head = 1
-    return safe_cut(_joined(text, marker(head, tail), head, tail, separator), limit)
+    return safe_cut(_joined(text, marker(head, tail), head, tail, separator, rules), limit)
 
 
 def _balanced(limit: int, used: Callable[[int, int], int], rules: Trim) -> tuple[int, int]:
@@ -129,12 +140,12 @@ def _balanced(limit: int, used: Callable[[int, int], int], rules: Trim) -> tuple
     return head, tail
 
 
-def _with_digest(text: str, limit: int) -> str:
+def _with_digest(text: str, limit: int, rules: Trim) -> str:
     """AGENTS.md: head, the lines with rules, tail; shortened in the order tail, head, rules."""
     head = math.floor(_AGENTS_HEAD * limit)
     tail = math.floor(_AGENTS_TAIL * limit)
     digest = math.floor(_AGENTS_DIGEST * limit)
-    result = _digested(text, head, tail, digest)
+    result = _digested(text, head, tail, digest, rules)
     while (over := js.utf16_len(result) - limit) > 0 and (tail or head > 1 or digest):
         if tail:
             tail = max(0, tail - over)
@@ -142,21 +153,22 @@ def _with_digest(text: str, limit: int) -> str:
             head = max(1, head - over)
         else:
             digest = max(0, digest - over)
-        result = _digested(text, head, tail, digest)
+        result = _digested(text, head, tail, digest, rules)
     return safe_cut(result, limit)
 
 
-def _digested(text: str, head: int, tail: int, budget: int) -> str:
-    digest = policy_digest(text, budget)
+def _digested(text: str, head: int, tail: int, budget: int, rules: Trim) -> str:
+    digest = policy_digest(text, budget, lead_ins=rules.lead_ins)
     kept = f"{head}+policy {js.utf16_len(digest.text)}+{tail} chars of {js.utf16_len(text)}"
     omitted = digest.omitted_lines
+    first, last = _ends(text, head, tail, rules)
     parts = (
-        js.utf16_slice(text, 0, head),
+        first,
         f"[...truncated, read {AGENTS_FILE} for full content...]",
         f"[Policy digest from {AGENTS_FILE}]" if digest.text else "",
         digest.text,
         f"[...{omitted} more policy lines omitted...]" if omitted else "",
         f"…(truncated {AGENTS_FILE}: kept {kept})…",
-        js.utf16_slice(text, -tail) if tail else "",
+        last,
     )
     return "\n".join(part for part in parts if part)

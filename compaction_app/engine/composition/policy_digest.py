@@ -32,15 +32,23 @@ class PolicyDigest:
     omitted_lines: int
 
 
-def policy_digest(content: str, budget: float) -> PolicyDigest:
+def policy_digest(content: str, budget: float, *, lead_ins: bool = False) -> PolicyDigest:
     """Headings, list items and lines with telling words, within ``budget`` characters.
 
-    Lines with urgent words come first; a line too long for what is left is passed over.
+    Lines with urgent words come first; a line too long for what is left is passed over. With
+    ``lead_ins`` the line right before a list item counts as that item does.
     """
     if budget <= 0:
         return PolicyDigest("", 0)
-    lines = [line for line in map(_line, content.split("\n")) if _is_candidate(line)]
-    order = sorted(range(len(lines)), key=lambda i: _URGENT.search(lines[i]) is None)
+    every = list(map(_line, content.split("\n")))
+    led = [
+        lead_ins and i + 1 < len(every) and _leads(every[i], every[i + 1])
+        for i in range(len(every))
+    ]
+    taken = [i for i, line in enumerate(every) if _is_candidate(line) or led[i]]
+    lines = [every[i] for i in taken]
+    urgent = [_URGENT.search(every[i]) or (led[i] and _URGENT.search(every[i + 1])) for i in taken]
+    order = sorted(range(len(lines)), key=lambda i: not urgent[i])
     picked = _fitting(lines, order, budget)
     text = "\n".join(lines[i] for i in sorted(picked))
     return PolicyDigest(text, len(lines) - len(picked))
@@ -62,6 +70,10 @@ def _line(raw: str) -> str:
     if js.utf16_len(line) <= MAX_LINE_CHARS:
         return line
     return js.utf16_slice(line, 0, MAX_LINE_CHARS - 1) + ELLIPSIS
+
+
+def _leads(line: str, following: str) -> bool:
+    return bool(line) and not _LISTED.match(line) and bool(_LISTED.match(following))
 
 
 def _is_candidate(line: str) -> bool:

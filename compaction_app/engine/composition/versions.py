@@ -32,3 +32,8 @@ COMPOSITION_2026_5_28: Final = CompositionRules(
     trim=bootstrap_trim.TRIM_2026_5_28,
     injection=context_injection.INJECTION_2026_5_28,
 )
+COMPOSITION_2026_9: Final = CompositionRules(
+    limits=bootstrap_limits.LIMITS_2026_9,
+    trim=bootstrap_trim.TRIM_2026_9,
+    injection=context_injection.INJECTION_2026_5_28,
+)

@@ -43,15 +43,23 @@ CLAUDE_CLI_MODELS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class MaterializeRules:
-    """What a version adds beyond the others: minutes after which subagents are archived, and the
-    models that a sign-in through Claude's command line brings along."""
+    """What a version adds beyond the others: minutes after which subagents are archived, the models
+    that a sign-in through Claude's command line brings along, and how many runs may go on at once.
+
+    ``snapshot_mode``: the compaction mode of a running gateway whose file names none.
+    """
 
     archive_after_minutes: int | None
     claude_cli_models: tuple[str, ...]
+    max_concurrent: int = MAX_CONCURRENT
+    snapshot_mode: Literal["default", "safeguard"] = "default"
 
 
 OPENCLAW_2026_4_20: Final = MaterializeRules(None, ())
 OPENCLAW_2026_5_28: Final = MaterializeRules(ARCHIVE_AFTER_MINUTES, CLAUDE_CLI_MODELS)
+OPENCLAW_2026_9: Final = MaterializeRules(
+    ARCHIVE_AFTER_MINUTES, CLAUDE_CLI_MODELS, max_concurrent=8, snapshot_mode="safeguard"
+)
 
 
 def materialize(
@@ -72,7 +80,8 @@ def materialize(
     if mode == "load":
         defaults = _pruning(defaults, config, environment or {}, rules)
     filled["agents"] = {**_object(config.get("agents")), "defaults": defaults}
-    return with_compaction_mode(filled) if mode == "load" else filled
+    fills = mode == "load" or rules.snapshot_mode == "safeguard"
+    return with_compaction_mode(filled) if fills else filled
 
 
 def with_compaction_mode(config: Mapping[str, Json]) -> dict[str, Json]:
@@ -91,7 +100,7 @@ def _agent_defaults(defaults: Mapping[str, Json], rules: MaterializeRules) -> di
     subagents = {"maxConcurrent": SUBAGENT_CONCURRENT, **_object(defaults.get("subagents"))}
     if rules.archive_after_minutes is not None:
         subagents.setdefault("archiveAfterMinutes", rules.archive_after_minutes)
-    filled = {"maxConcurrent": MAX_CONCURRENT, **defaults, "subagents": subagents}
+    filled = {"maxConcurrent": rules.max_concurrent, **defaults, "subagents": subagents}
     if isinstance(filled.get("models"), Mapping):
         filled["models"] = _with_aliases(filled["models"])
     return filled

@@ -70,11 +70,15 @@ FurtherCheck = Callable[[str, Mapping[str, Any]], list[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Strict:
-    """An object whose keys are all known, checked in this order."""
+    """An object whose keys are all known, checked in this order.
+
+    ``checks_despite_unknown``: the further check also runs where only unknown keys were found.
+    """
 
     fields: Mapping[str, Node]
     required: frozenset[str] = frozenset()
     further: FurtherCheck | None = None
+    checks_despite_unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

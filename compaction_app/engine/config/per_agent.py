@@ -33,9 +33,22 @@ OPENCLAW_2026_5_28: Final = PerAgentRules(
     own=("contextTokens",),
 )
 
+OPENCLAW_2026_9: Final = PerAgentRules(
+    replaced=("contextInjection", "bootstrapMaxChars", "bootstrapTotalMaxChars"),
+    merged=("contextLimits",),
+    own=(),
+)
+
 
 def agent_entry(config: object, agent_id: str) -> Mapping[str, Json]:
-    """The agent's entry; ids are compared trimmed and without case. Empty when it has none."""
+    """The agent's entry, from the list or by its id; ids are compared trimmed and without case.
+
+    Empty when it has none.
+    """
+    entries = value_at(config, "agents", "entries")
+    for name, agent in entries.items() if isinstance(entries, Mapping) else ():
+        if isinstance(agent, Mapping) and js.norm(name) == js.norm(agent_id):
+            return agent
     agents = value_at(config, "agents", "list")
     for agent in agents if isinstance(agents, list) else ():
         if isinstance(agent, Mapping) and js.norm(agent.get("id")) == js.norm(agent_id):

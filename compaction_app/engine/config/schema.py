@@ -9,28 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
-from compaction_app.engine.config.agent_keys import AGENT, DEFAULTS
+from compaction_app.engine.config.agent_keys import AGENT, COMPACTION, DEFAULTS
 from compaction_app.engine.config.model_keys import PROVIDER
 from compaction_app.engine.config.nodes import (
     Choice,
+    Finding,
+    Flag,
     ListOf,
     Node,
     Opaque,
     RecordOf,
     Strict,
+    Text,
     opaque,
 )
+from compaction_app.engine.policy import BY_KEY, MODEL_KEYS
 
 
-def _root(provider: Strict, defaults: Strict, agent: Strict) -> Strict:
+def _root(provider: Strict, agents: Strict) -> Strict:
     models: dict[str, Node] = {
         "mode": Choice(("merge", "replace")),
         "providers": RecordOf(provider),
         **opaque("pricing bedrockDiscovery"),
     }
-    agents: dict[str, Node] = {"defaults": defaults, "list": ListOf(agent)}
     return Strict(
         {
             **opaque(
@@ -39,13 +42,33 @@ def _root(provider: Strict, defaults: Strict, agent: Strict) -> Strict:
             **opaque("secrets auth acp accessGroups"),
             "models": Strict(models),
             "nodeHost": Opaque(),
-            "agents": Strict(agents),
+            "agents": agents,
             **opaque(
                 "tools bindings broadcast audio media messages commands approvals session cron hooks "
                 "web channels discovery canvasHost talk tts gateway memory mcp skills plugins proxy "
                 "surfaces transcripts commitments security telemetry worktrees policy"
             ),
         }
+    )
+
+
+def _listed(defaults: Strict, agent: Strict) -> Strict:
+    """Agents as a list, each with its id."""
+    return Strict({"defaults": defaults, "list": ListOf(agent)})
+
+
+def _some_agent(_name: str, agents: Mapping[str, Any]) -> list[Finding]:
+    if agents.get("entries"):
+        return []
+    return [Finding("entries", "agents.entries must contain at least one configured agent")]
+
+
+def _named(defaults: Strict, agent: Strict) -> Strict:
+    """Agents by their ids; there has to be one."""
+    return Strict(
+        {"defaults": defaults, "entries": RecordOf(agent)},
+        further=_some_agent,
+        checks_despite_unknown=True,
     )
 
 
@@ -73,8 +96,45 @@ class ConfigRules:
     schema: Strict
     repeats_bounds: bool
 
+    @property
+    def unread_settings(self) -> frozenset[str]:
+        """The policy's settings below the agents' defaults that the version does not know."""
+        agents = self.schema.fields["agents"]
+        defaults = agents.fields["defaults"] if isinstance(agents, Strict) else agents
+        below = (key for key in BY_KEY if key not in MODEL_KEYS)
+        return frozenset(key for key in below if not _knows(defaults, key))
 
-OPENCLAW_2026_5_28: Final = ConfigRules(_root(PROVIDER, DEFAULTS, AGENT), repeats_bounds=True)
+
+def _knows(node: Node, key: str) -> bool:
+    """Whether a dotted key leads somewhere below a node."""
+    for part in key.split("."):
+        if not isinstance(node, Strict):
+            return isinstance(node, Opaque)
+        if part not in node.fields:
+            return False
+        node = node.fields[part]
+    return True
+
+
+_COMPACTION_2026_9: Final = _with(
+    without(
+        COMPACTION,
+        (
+            "reserveTokens",
+            "reserveTokensFloor",
+            "maxHistoryShare",
+            "customInstructions",
+            "identifierInstructions",
+            "truncateAfterCompaction",
+            "memoryFlush.prompt",
+            "memoryFlush.systemPrompt",
+        ),
+    ),
+    {"identifierPolicy": Choice(("strict", "off")), "enabled": Flag(), "thinkingLevel": Text()},
+)
+OPENCLAW_2026_5_28: Final = ConfigRules(
+    _root(PROVIDER, _listed(DEFAULTS, AGENT)), repeats_bounds=True
+)
 OPENCLAW_2026_4_20: Final = ConfigRules(
     _root(
         replace(
@@ -82,29 +142,67 @@ OPENCLAW_2026_4_20: Final = ConfigRules(
             required=frozenset({"baseUrl", "models"}),
             further=None,
         ),
-        _with(
-            without(
-                DEFAULTS,
-                (
-                    "runRetries",
-                    "compaction.truncateAfterCompaction",
-                    "compaction.maxActiveTranscriptBytes",
-                    "compaction.midTurnPrecheck",
-                    "compaction.memoryFlush.model",
+        _listed(
+            _with(
+                without(
+                    DEFAULTS,
+                    (
+                        "runRetries",
+                        "compaction.truncateAfterCompaction",
+                        "compaction.maxActiveTranscriptBytes",
+                        "compaction.midTurnPrecheck",
+                        "compaction.memoryFlush.model",
+                    ),
                 ),
+                {"contextInjection": Choice(("always", "continuation-skip"))},
             ),
-            {"contextInjection": Choice(("always", "continuation-skip"))},
-        ),
-        without(
-            AGENT,
-            (
-                "contextInjection",
-                "bootstrapMaxChars",
-                "bootstrapTotalMaxChars",
-                "contextTokens",
-                "runRetries",
+            without(
+                AGENT,
+                (
+                    "contextInjection",
+                    "bootstrapMaxChars",
+                    "bootstrapTotalMaxChars",
+                    "contextTokens",
+                    "runRetries",
+                ),
             ),
         ),
     ),
     repeats_bounds=False,
+)
+OPENCLAW_2026_9: Final = ConfigRules(
+    _root(
+        _with(
+            without(PROVIDER, ("contextWindow", "contextTokens", "maxTokens")),
+            {"baseUrl": Text()},
+        ),
+        _named(
+            _with(
+                without(
+                    DEFAULTS,
+                    (
+                        "bootstrapPromptTruncationWarning",
+                        "timeFormat",
+                        "contextTokens",
+                        "runRetries",
+                        "contextLimits.toolResultMaxChars",
+                        "compaction",
+                        *(
+                            f"contextPruning.{key}"
+                            for key in (
+                                "keepLastAssistants",
+                                "softTrimRatio",
+                                "hardClearRatio",
+                                "minPrunableToolChars",
+                                "softTrim",
+                            )
+                        ),
+                    ),
+                ),
+                {"compaction": _COMPACTION_2026_9},
+            ),
+            replace(without(AGENT, ("id", "contextTokens", "runRetries")), required=frozenset()),
+        ),
+    ),
+    repeats_bounds=True,
 )

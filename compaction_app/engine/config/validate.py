@@ -97,7 +97,13 @@ class _Check:
         if unknown:
             issues.append(self._unknown(node, unknown, path))
         yield from issues
-        if node.further and not any(issue.stops_further_checks for issue in issues):
+        stopping = (
+            issue
+            for issue in issues
+            if issue.stops_further_checks
+            and not (node.checks_despite_unknown and issue.unknown_keys)
+        )
+        if node.further and next(stopping, None) is None:
             for finding in node.further(path[-1], value):
                 yield _issue((*path, finding.key), finding.message)
 

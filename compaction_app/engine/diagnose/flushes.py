@@ -83,7 +83,13 @@ def triggers(subject: Subject) -> Iterator[Trigger]:
     inner, check = lines.named("inner_threshold"), lines.named("pre_prompt")
     if inner.active:
         yield Trigger("innerThreshold", inner.title, inner.tokens)
-    server = server_threshold(around.config, around.provider, around.model)
+    server = server_threshold(
+        around.config,
+        around.provider,
+        around.model,
+        around.rules.server_threshold,
+        lines.flush_window.tokens,
+    )
     if server is not None and around.path != "cli":
         yield Trigger("serverThreshold", "the provider's own threshold", server)
     if check.active:

@@ -76,7 +76,12 @@ class Subject:
     @cached_property
     def explicit(self) -> frozenset[str]:
         """The settings that are set on purpose: in the file, or in a what-if."""
-        read = policy_from_config(self.around.config, self.around.provider, self.around.model)
+        read = policy_from_config(
+            self.around.config,
+            self.around.provider,
+            self.around.model,
+            self.around.rules.materialize.snapshot_mode,
+        )
         default = Policy()
         return frozenset(
             setting.key

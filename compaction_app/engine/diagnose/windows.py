@@ -175,7 +175,12 @@ def _last_billed_before(subject: Subject, seq: int) -> int | None:
 def _stale_in_store(subject: Subject) -> Iterator[Finding]:
     stored = js.pos_int((subject.entry or {}).get("contextTokens"))
     around = subject.around
-    read = policy_from_config(around.config, around.provider, around.model).policy
+    read = policy_from_config(
+        around.config,
+        around.provider,
+        around.model,
+        around.rules.materialize.snapshot_mode,
+    ).policy
     configured, cap = read.context_window, read.context_tokens
     wanted = {value for value in (configured, cap) if value}
     if not stored or not wanted or stored in wanted:

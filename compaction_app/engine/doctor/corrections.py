@@ -16,8 +16,7 @@ from compaction_app.engine.config.validate import Issue, UnknownKey, validate_co
 from compaction_app.engine.config_value import provider_entries
 from compaction_app.engine.diagnose import Finding, Subject, findings
 from compaction_app.engine.lines import lines_of
-from compaction_app.engine.policy import BY_KEY, Policy, PolicyError, with_changes
-from compaction_app.engine.policy_config import MODEL_KEYS
+from compaction_app.engine.policy import BY_KEY, MODEL_KEYS, Policy, PolicyError, with_changes
 from compaction_app.engine.rule_sets import RuleSet
 from compaction_app.engine.setting import BadValue
 from sessions_app.tokens import javascript as js

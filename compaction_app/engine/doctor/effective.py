@@ -13,8 +13,8 @@ from typing import Any, Final, Literal
 
 from compaction_app.engine.config.materialize import materialize
 from compaction_app.engine.config.per_agent import agent_entry, with_agent_settings
-from compaction_app.engine.policy import SETTINGS
-from compaction_app.engine.policy_config import MODEL_KEYS, ReadPolicy, policy_from_config
+from compaction_app.engine.policy import MODEL_KEYS, SETTINGS
+from compaction_app.engine.policy_config import ReadPolicy, policy_from_config
 from compaction_app.engine.rule_sets import RuleSet
 from compaction_app.engine.setting import Setting
 

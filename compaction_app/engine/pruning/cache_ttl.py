@@ -47,11 +47,12 @@ CHARS_PER_TOKEN: Final = 4
 @dataclass(frozen=True, slots=True)
 class CacheTtlRules:
     """``estimates_without_thinking``: whether reasoning that will not be sent can be left out of the
-    estimate."""
+    estimate. ``only_basics``: of the settings only mode, ttl, tools and hard clear are read."""
 
     chars: PrunerCharRules
     durations: DurationRules
     estimates_without_thinking: bool
+    only_basics: bool = False
 
 
 CACHE_TTL_2026_3: Final = CacheTtlRules(
@@ -68,6 +69,12 @@ CACHE_TTL_2026_5_28: Final = CacheTtlRules(
     chars=pruner_chars.OPENCLAW_2026_5_28,
     durations=DURATION_2026_5_28,
     estimates_without_thinking=True,
+)
+CACHE_TTL_2026_9: Final = CacheTtlRules(
+    chars=pruner_chars.OPENCLAW_2026_9,
+    durations=DURATION_2026_5_28,
+    estimates_without_thinking=True,
+    only_basics=True,
 )
 
 
@@ -141,6 +148,7 @@ def why_wait(
     touched_at_ms: float | None,
     eligible: bool,
 ) -> str | None:
+    """Why no pruning starts now; none where it does."""
     if settings is None:
         return "off"
     if not eligible:

@@ -52,8 +52,12 @@ def context_pruning(config: Any) -> Any:
     return config
 
 
-def cache_ttl_settings(raw: Any, durations: DurationRules) -> CacheTtlSettings | None:
+def cache_ttl_settings(
+    raw: Any, durations: DurationRules, *, only_basics: bool = False
+) -> CacheTtlSettings | None:
     """The settings of a configuration; none unless its mode is exactly "cache-ttl".
+
+    ``only_basics``: ratios, sizes and the protected tail are the runtime's own (spec profiles 1.3).
 
     A value of the wrong type leaves the default; numbers are floored at 0, ratios clamped to [0, 1].
     """
@@ -61,6 +65,8 @@ def cache_ttl_settings(raw: Any, durations: DurationRules) -> CacheTtlSettings |
         return None
     default = CacheTtlSettings()
     tools = raw.get("tools")
+    if only_basics:
+        raw = {key: raw[key] for key in ("ttl", "hardClear") if key in raw}
     return CacheTtlSettings(
         ttl_ms=_ttl(raw.get("ttl"), default.ttl_ms, durations),
         keep_last_assistants=_count(raw, "keepLastAssistants", default.keep_last_assistants),

@@ -31,7 +31,10 @@ def soft_trimmed(
     head, tail = max(0, settings.head_chars), max(0, settings.tail_chars)
     if length <= settings.max_chars or head + tail >= length:
         return with_one_text(message, "\n".join(parts)) if image_count(message) else None
-    kept = f"{head_of(parts, head)}{JOINT}{tail_of(parts, tail)}"
+    first, last = head_of(parts, head), tail_of(parts, tail)
+    if rules.keeps_pairs:
+        first, last = without_half_pair(first, last)
+    kept = f"{first}{JOINT}{last}"
     return with_one_text(message, kept + trim_note(head, tail, length))
 
 
@@ -51,6 +54,15 @@ def head_of(parts: Sequence[str], chars: float) -> str:
 def tail_of(parts: Sequence[str], chars: float) -> str:
     """The last ``chars`` of the parts joined by newlines; a joint counts, too."""
     return js.utf16_slice("\n".join(parts), -js.position(chars)) if chars > 0 else ""
+
+
+def without_half_pair(head: str, tail: str) -> tuple[str, str]:
+    """Head and tail without the half of a character that the cut left at their inner ends."""
+    if "\ud800" <= head[-1:] <= "\udbff":
+        head = head[:-1]
+    if "\udc00" <= tail[:1] <= "\udfff":
+        tail = tail[1:]
+    return head, tail
 
 
 def with_one_text(message: Mapping[str, Any], text: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from compaction_app.engine.pruning.context_limits import context_limits
@@ -24,13 +24,15 @@ class CapRules:
 
     ``base_chars`` holds where nothing larger applies; ``tiers`` are (least window in tokens, cap in
     characters), largest window first; ``from_window`` whether the cap for storing looks at the window
-    and the configuration at all; ``option_chars`` reads the session guard's own option.
+    and the configuration at all; ``option_chars`` reads the session guard's own option; ``configurable``
+    whether ``contextLimits.toolResultMaxChars`` is read.
     """
 
     base_chars: int
     tiers: tuple[tuple[int, int], ...]
     from_window: bool
     option_chars: Callable[[object, int], float]
+    configurable: bool = True
 
 
 def _finite_option(option: object, base_chars: int) -> float:
@@ -57,6 +59,7 @@ CAPS_2026_5_28: Final = CapRules(
     from_window=True,
     option_chars=_finite_option,
 )
+CAPS_2026_9: Final = replace(CAPS_2026_5_28, configurable=False)
 
 
 def auto_max_chars(window_tokens: float, rules: CapRules) -> int:
@@ -84,7 +87,7 @@ def live_max_chars(
 ) -> float:
     """The cap of a run: ``contextLimits.toolResultMaxChars`` where set (0 counts), else automatic."""
     limit = context_limits(config, agent_id).get("toolResultMaxChars")
-    if limit is None:
+    if limit is None or not rules.configurable:
         return max_chars(window_tokens, rules)
     return share_of_window(window_tokens, js.to_number(limit))
 

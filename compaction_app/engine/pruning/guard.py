@@ -7,6 +7,7 @@ rest to recovery (spec pruning 10.4 and 10.5, profiles 2.13, 2.14 and 4).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -18,6 +19,7 @@ from compaction_app.engine.pruning.soft_cut import (
     SOFT_CUT_2026_3,
     SOFT_CUT_2026_4_20,
     SOFT_CUT_2026_5_28,
+    SOFT_CUT_2026_9,
     SoftCutRules,
     cut_tool_result,
 )
@@ -57,7 +59,7 @@ class GuardRules:
 
     cut: SoftCutRules
     headroom_share: float
-    too_large: Literal["compact_oldest", "overflow"]
+    too_large: Literal["compact_oldest", "overflow", "send"]
     sticks: bool
     window_from_budget: bool = True
     checks_mid_turn: bool = False
@@ -80,6 +82,9 @@ GUARD_2026_5_28: Final = GuardRules(
     too_large="overflow",
     sticks=False,
     checks_mid_turn=True,
+)
+GUARD_2026_9: Final = replace(
+    GUARD_2026_5_28, cut=SOFT_CUT_2026_9, headroom_share=math.inf, too_large="send"
 )
 
 
@@ -189,7 +194,7 @@ def enforce_limits(
     if error is None and total > limits.total_chars:
         if guard.too_large == "overflow":
             error = OVERFLOW_TEXT
-        else:
+        elif guard.too_large == "compact_oldest":
             needed = total - limits.total_chars
             _, compacted, more = compact_oldest(sent, sizes, needed, guard.cut)
             new, changes = {**new, **compacted}, (*changes, *more)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from compaction_app.engine.pruning.change import Change, change
@@ -31,17 +31,20 @@ _MEDIA = (
 class HistoryImageRules:
     """``keeps_turns``: completed turns that keep their images; none where only what follows the last
     answer does. ``media_references``: whether these go, too. ``sticks``: whether the message objects
-    themselves are changed, for the rest of the session in memory.
+    themselves are changed, for the rest of the session in memory. ``spares_last``: the last turn never
+    counts as completed, answered or not.
     """
 
     keeps_turns: int | None
     media_references: bool
     sticks: bool
+    spares_last: bool = False
 
 
 HISTORY_IMAGES_2026_3: Final = HistoryImageRules(None, media_references=False, sticks=True)
 HISTORY_IMAGES_2026_4_20: Final = HistoryImageRules(KEPT_TURNS, media_references=False, sticks=True)
 HISTORY_IMAGES_2026_5_28: Final = HistoryImageRules(KEPT_TURNS, media_references=True, sticks=False)
+HISTORY_IMAGES_2026_9: Final = replace(HISTORY_IMAGES_2026_5_28, spares_last=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +88,13 @@ def _role(message: Any) -> Any:
 def _history_end(messages: Sequence[Any], rules: HistoryImageRules) -> int:
     """How many messages from the start may lose their images."""
     if rules.keeps_turns is not None:
-        starts = completed_turn_starts(messages)
+        starts = completed_turn_starts(messages, spares_last=rules.spares_last)
         return starts[-rules.keeps_turns] if len(starts) > rules.keeps_turns else 0
     answers = (i for i in range(len(messages) - 1, -1, -1) if _role(messages[i]) == "assistant")
     return next(answers, 0)
 
 
-def completed_turn_starts(messages: Sequence[Any]) -> list[int]:
+def completed_turn_starts(messages: Sequence[Any], *, spares_last: bool = False) -> list[int]:
     """Where the answered turns begin; a turn begins with a user message, or an unasked tool result."""
     starts: list[int] = []
     open_turn: int | None = None
@@ -104,7 +107,7 @@ def completed_turn_starts(messages: Sequence[Any]) -> list[int]:
             open_turn, answered = position, False
         elif role == "assistant" and open_turn is not None:
             answered = True
-    if open_turn is not None and answered:
+    if open_turn is not None and answered and not spares_last:
         starts.append(open_turn)
     return starts
 

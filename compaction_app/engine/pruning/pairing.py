@@ -8,7 +8,7 @@ their calls, drops orphans and duplicates, and writes an error result where none
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from compaction_app.engine.pruning.change import Change, text_chars
@@ -16,6 +16,7 @@ from compaction_app.engine.pruning.tool_calls import (
     TOOL_CALLS_2026_3,
     TOOL_CALLS_2026_4_20,
     TOOL_CALLS_2026_5_28,
+    TOOL_CALLS_2026_9,
     ToolCall,
     ToolCallRules,
     missing_result,
@@ -37,12 +38,18 @@ class PairingRules:
     results. ``adopts_ids``: whether a result without any id may take the id of the only call.
     ``errored_turns``: a turn that ended in an error keeps only its message (``orphan_results``), its
     message and, by policy, its results (``drop_results``), or may be dropped whole (``drop_turn``).
+    ``ids_by_turn``: a later turn may use an id again. ``drops_malformed``: what is no message is left
+    out. ``compares``: a history counts as changed when it is another one, and never for what was only
+    looked at.
     """
 
     calls: ToolCallRules
     span_ends_at_plain_assistant: bool
     adopts_ids: bool
     errored_turns: Literal["orphan_results", "drop_results", "drop_turn"]
+    ids_by_turn: bool = False
+    drops_malformed: bool = False
+    compares: bool = False
 
 
 PAIRING_2026_3: Final = PairingRules(
@@ -62,6 +69,13 @@ PAIRING_2026_5_28: Final = PairingRules(
     span_ends_at_plain_assistant=False,
     adopts_ids=True,
     errored_turns="drop_turn",
+)
+PAIRING_2026_9: Final = replace(
+    PAIRING_2026_5_28,
+    calls=TOOL_CALLS_2026_9,
+    ids_by_turn=True,
+    drops_malformed=True,
+    compares=True,
 )
 
 
@@ -102,6 +116,7 @@ def repair_pairing(
     position = 0
     while position < len(messages):
         position = repair.take(position)
+    repair.settle()
     return RepairedPairing(
         messages=repair.out if repair.changed else messages,
         added=tuple(repair.added),
@@ -139,6 +154,10 @@ class _Repair:
     def take(self, position: int) -> int:
         """Handle the message at ``position`` (with its span); the next position to look at."""
         message = self.messages[position]
+        if self.rules.ids_by_turn:
+            self.seen.clear()
+        if self.rules.drops_malformed and not isinstance(message, Mapping):
+            return position + 1
         if _role(message) == "toolResult":
             self._drop_orphan(position)
             return position + 1
@@ -157,6 +176,13 @@ class _Repair:
             self._emit(position, calls, span)
         self.out.extend(span.rest)
         return span.end
+
+    def settle(self) -> None:
+        """Whether the history is another one than before."""
+        if self.rules.compares:
+            self.changed = len(self.out) != len(self.messages) or any(
+                a is not b for a, b in zip(self.out, self.messages, strict=True)
+            )
 
     def _span(self, start: int, calls: list[ToolCall]) -> _Span:
         span = _Span()
@@ -185,7 +211,7 @@ class _Repair:
         elif found in self.seen:
             self._drop_duplicate(position, given)
         elif found not in span.results:
-            span.results[found] = named = normal_result_name(result, names[found])
+            span.results[found] = named = normal_result_name(result, names[found], self.rules.calls)
             self.changed = self.changed or named is not given
 
     def _adopted(self, result: Any, names: dict[str, str | None]) -> Any:

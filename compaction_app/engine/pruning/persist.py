@@ -13,12 +13,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from compaction_app.engine.pruning.change import Change, change
-from compaction_app.engine.pruning.details import stored_details
+from compaction_app.engine.pruning.details import (
+    DETAILS_2026_5_28,
+    DETAILS_2026_9,
+    DetailRules,
+    stored_details,
+)
 from compaction_app.engine.pruning.redaction import Redaction, redaction
 from compaction_app.engine.pruning.tool_calls import (
     TOOL_CALLS_2026_3,
     TOOL_CALLS_2026_4_20,
     TOOL_CALLS_2026_5_28,
+    TOOL_CALLS_2026_9,
     ToolCall,
     ToolCallRules,
     missing_result,
@@ -27,18 +33,24 @@ from compaction_app.engine.pruning.tool_calls import (
     sanitize_tool_calls,
     tool_calls,
 )
-from compaction_app.engine.pruning.truncate import (
+from compaction_app.engine.pruning.truncate import cap_message
+from compaction_app.engine.pruning.truncation_rules import (
     TRUNCATION_2026_3,
     TRUNCATION_2026_4_20,
     TRUNCATION_2026_5_28,
+    TRUNCATION_2026_9,
     TruncationRules,
-    cap_message,
 )
 from sessions_app.tokens import javascript as js
 
 PERSIST: Final = "persist_tool_result"
 TRANSCRIPT_ONLY_PROVIDER: Final = "openclaw"
 TRANSCRIPT_ONLY_MODELS: Final = frozenset({"delivery-mirror", "gateway-injected"})
+
+
+class InvalidEntry(ValueError):
+    """A message that the version's session store refuses; the text is the runtime's."""
+
 
 Transform = Callable[[Any], Any]
 """Gives a message its new form."""
@@ -60,7 +72,11 @@ class PersistRules:
     ``caps_after_hooks``: whether hooks may not exceed the cap, and error results obey it.
     ``reduces_details``, ``redacts``: whether details are reduced and secrets masked.
     ``spares_transcript_only``: whether messages that only mirror a delivery leave calls pending.
-    ``suppresses``: whether the suppress options exist.
+    ``suppresses``: whether the suppress options exist. ``details``: how details are reduced.
+    ``hides_assigned``: as ``Redaction``, for whole messages. ``calls_wait``: new calls leave older ones
+    pending. ``blocked_waits``: a result that a hook kept out leaves its call pending.
+    ``suppresses_errors``: answers that ended in an error can be suppressed. ``validates``: a result
+    whose content is no list is refused.
     """
 
     truncation: TruncationRules
@@ -70,6 +86,12 @@ class PersistRules:
     redacts: bool = False
     spares_transcript_only: bool = False
     suppresses: bool = False
+    details: DetailRules = DETAILS_2026_5_28
+    hides_assigned: bool = False
+    calls_wait: bool = False
+    blocked_waits: bool = False
+    suppresses_errors: bool = True
+    validates: bool = False
 
 
 PERSIST_2026_3: Final = PersistRules(
@@ -86,6 +108,17 @@ PERSIST_2026_5_28: Final = PersistRules(
     redacts=True,
     spares_transcript_only=True,
     suppresses=True,
+)
+PERSIST_2026_9: Final = replace(
+    PERSIST_2026_5_28,
+    truncation=TRUNCATION_2026_9,
+    calls=TOOL_CALLS_2026_9,
+    details=DETAILS_2026_9,
+    hides_assigned=True,
+    calls_wait=True,
+    blocked_waits=True,
+    suppresses_errors=False,
+    validates=True,
 )
 
 
@@ -150,15 +183,18 @@ def capped_for_storage(
         return capped
     if capped.get("role") != "toolResult" or capped.get("details") is None:
         return capped
-    details = stored_details(capped["details"], secrets or redaction(None))
+    details = stored_details(capped["details"], secrets or redaction(None), rules.details)
     return capped if details is capped["details"] else {**capped, "details": details}
 
 
-def redacted_message(message: Any, logging: Mapping[str, Any] | None) -> Any:
+def redacted_message(
+    message: Any, logging: Mapping[str, Any] | None, rules: PersistRules = PERSIST_2026_5_28
+) -> Any:
     """A whole message with its secrets masked, unless ``redactSensitive`` is "off" (14)."""
     if (logging or {}).get("redactSensitive") == "off":
         return message
-    return redaction(logging).value(message, mask_scalars=False)
+    secrets = redaction(logging, hides_assigned=rules.hides_assigned)
+    return secrets.value(message, mask_scalars=False)
 
 
 def persist_message(
@@ -176,7 +212,8 @@ def persist_message(
         message = clean[0]
     calls = _tracked_calls(message)
     flushed = Persisted((), False, state, "stored")
-    if state.pending and (calls or not _leaves_pending(message, rules)):
+    flushes = not rules.calls_wait if calls else not _leaves_pending(message, rules)
+    if state.pending and flushes:
         flushed = flush_pending(state, options, rules, now_ms)
     return _persist_other(message, calls, flushed, options, rules)
 
@@ -202,11 +239,13 @@ def _persist_result(
     name = state.pending.get(call_id) if call_id else None
     left = {other: n for other, n in state.pending.items() if other != call_id}
     after = replace(state, pending=left)
-    named = _transformed(normal_result_name(message, name), options)
+    named = _transformed(normal_result_name(message, name, rules.calls), options)
     capped = _capped(named, options, rules)
     stored = _hooked(capped, ResultOrigin(call_id, name, is_synthetic=False), options)
     if stored is None:
-        return Persisted((), False, after, "blocked_by_hook")
+        return Persisted((), False, state if rules.blocked_waits else after, "blocked_by_hook")
+    if rules.validates and not isinstance(stored.get("content"), list):
+        raise InvalidEntry("Invalid session transcript entry: message")
     if rules.caps_after_hooks:
         stored = _capped(stored, options, rules)
     changes = () if stored is message else (_stored_change(0, message, stored),)
@@ -238,6 +277,7 @@ def _persist_other(
     if rules.suppresses:
         mirrors = role == "assistant" and not calls and options.suppress_transcript_only
         errs = role == "assistant" and message.get("stopReason") == "error"
+        errs = errs and rules.suppresses_errors
         if mirrors or (errs and options.suppress_assistant_errors):
             return replace(flushed, stored=False, reason="suppressed")
         if role == "user" and state.skip_next_user:

@@ -9,8 +9,8 @@ an overflow (spec pruning 6, profiles 2.7 and 4).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from compaction_app.engine.decision import Decision, Step
@@ -18,19 +18,23 @@ from compaction_app.engine.pruning.caps import (
     CAPS_2026_3,
     CAPS_2026_4_20,
     CAPS_2026_5_28,
+    CAPS_2026_9,
+    CHARS_PER_TOKEN,
     CapRules,
     max_chars,
 )
 from compaction_app.engine.pruning.change import Change, change
-from compaction_app.engine.pruning.truncate import (
+from compaction_app.engine.pruning.elision import elided
+from compaction_app.engine.pruning.truncate import tool_result_text_chars, truncate_message
+from compaction_app.engine.pruning.truncation_rules import (
+    MIN_KEEP_CHARS,
     TRUNCATION_2026_3,
     TRUNCATION_2026_4_20,
     TRUNCATION_2026_5_28,
+    TRUNCATION_2026_9,
     Notice,
     TruncationRules,
     recovery_notice,
-    tool_result_text_chars,
-    truncate_message,
 )
 from sessions_app.tokens import javascript as js
 
@@ -59,6 +63,15 @@ class RecoveryRules:
     own_aggregate_budget: bool = False
     crowded_notice: Notice | None = None
     prompt_aggregate_caps: int | None = None
+    aggregate_window_share: float = 0
+    aggregate_caps: int = 1
+    elides: bool = False
+
+    def aggregate_budget(self, single: float, window_tokens: float) -> float:
+        """What all results together may hold where no caller says otherwise, characters."""
+        share = js.floor(window_tokens * CHARS_PER_TOKEN * self.aggregate_window_share)
+        least = js.maximum(self.least_cap_chars, single)
+        return js.maximum(self.aggregate_caps * least, share)
 
 
 RECOVERY_2026_3: Final = RecoveryRules(
@@ -86,6 +99,14 @@ RECOVERY_2026_5_28: Final = RecoveryRules(
     crowded_notice=recovery_notice,
     prompt_aggregate_caps=4,
 )
+RECOVERY_2026_9: Final = replace(
+    RECOVERY_2026_5_28,
+    truncation=TRUNCATION_2026_9,
+    caps=CAPS_2026_9,
+    aggregate_caps=4,
+    aggregate_window_share=0.5,
+    elides=True,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +120,8 @@ class ReductionPlan:
     oversized_count: int
     oversized_reducible_chars: int
     aggregate_reducible_chars: int
+    over_aggregate_budget: bool = False
+    aggregate_count: int = 0
     replacements: Mapping[int, Any] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
 
@@ -128,83 +151,108 @@ def plan_reduction(
     *,
     single_cap_chars: float | None = None,
     aggregate_cap_chars: float | None = None,
+    settled: Set[int] = frozenset(),
+    trailing: Set[int] = frozenset(),
 ) -> ReductionPlan:
     """What cutting ``messages`` (anything that is no tool result is passed over) would save.
 
-    The caps default to the automatic cap of the window; the aggregate one to the single one.
+    The caps default to the automatic cap of the window; the aggregate one to what the version derives
+    from the single one. ``settled`` and ``trailing`` results are not cut for the aggregate; of a
+    trailing one, which no answer has seen yet, more is kept where it is oversized.
     """
     cap = max_chars(window_tokens, rules.caps) if single_cap_chars is None else single_cap_chars
     single = js.maximum(rules.least_cap_chars, cap)
-    budget = single
+    budget = rules.aggregate_budget(single, window_tokens)
     if rules.own_aggregate_budget and aggregate_cap_chars is not None:
         budget = js.maximum(rules.least_cap_chars, aggregate_cap_chars)
-    lengths = {i: n for i, m in enumerate(messages) if (n := tool_result_text_chars(m)) > 0}
-    oversized = _cut_oversized(messages, lengths, single, rules)
-    aggregate = _cut_aggregate(messages, lengths, oversized, budget, rules)
+    reduction = _Reduction(messages, rules)
+    before = reduction.total
+    reduction.cut_oversized(single, trailing)
+    between = reduction.total
+    reduction.cut_aggregate(budget, settled | trailing)
     return ReductionPlan(
         max_chars=single,
         aggregate_budget_chars=budget,
-        tool_result_count=len(lengths),
-        total_tool_result_chars=sum(lengths.values()),
-        oversized_count=len(oversized),
-        oversized_reducible_chars=sum(c.removed_chars for _, c in oversized.values()),
-        aggregate_reducible_chars=sum(c.removed_chars for _, c in aggregate.values()),
-        replacements={i: message for i, (message, _) in {**oversized, **aggregate}.items()},
-        changes=tuple(c for step in (oversized, aggregate) for _, c in step.values()),
+        tool_result_count=len(reduction.sizes),
+        total_tool_result_chars=before,
+        oversized_count=len(reduction.oversized),
+        oversized_reducible_chars=before - between,
+        aggregate_reducible_chars=between - reduction.total,
+        over_aggregate_budget=between > budget,
+        aggregate_count=len({c.position for c in reduction.changes if c.rule == AGGREGATE}),
+        replacements=reduction.new,
+        changes=tuple(reduction.changes),
     )
 
 
-_Cuts = dict[int, tuple[Any, Change]]
+class _Reduction:
+    """The results of one list while they are cut; ``sizes`` and ``total`` are kept up to date."""
 
+    def __init__(self, messages: Sequence[Any], rules: RecoveryRules) -> None:
+        self.messages, self.rules = messages, rules
+        measured = ((i, self._size(message)) for i, message in enumerate(messages))
+        self.sizes = {i: size for i, size in measured if size > 0}
+        self.total = sum(self.sizes.values())
+        self.oversized: list[int] = []
+        self.new: dict[int, Any] = {}
+        self.changes: list[Change] = []
 
-def _cut_oversized(
-    messages: Sequence[Any], lengths: Mapping[int, int], single: float, rules: RecoveryRules
-) -> _Cuts:
-    cuts: _Cuts = {}
-    for position, length in lengths.items():
-        if length > single:
-            old = messages[position]
+    def _size(self, message: Any) -> int:
+        return tool_result_text_chars(message, self.rules.truncation)
+
+    def _replace(self, position: int, old: Any, new: Any, rule: str, reason: str) -> None:
+        size = self._size(new)
+        self.total += size - self.sizes[position]
+        self.sizes[position] = size
+        self.new[position] = new
+        self.changes.append(change(position, rule, old, new, reason))
+
+    def cut_oversized(self, single: float, trailing: Set[int]) -> None:
+        for position, size in tuple(self.sizes.items()):
+            if size > single:
+                keep = MIN_KEEP_CHARS if position in trailing else self.rules.min_keep_chars
+                old = self.messages[position]
+                new = truncate_message(old, single, self.rules.truncation, min_keep_chars=keep)
+                self.oversized.append(position)
+                self._replace(position, old, new, OVERSIZED, "over_single_cap")
+
+    def cut_aggregate(self, budget: float, spared: Set[int]) -> None:
+        """Results cut one after another until all of them together fit ``budget``."""
+        rules = self.rules
+        candidates = [i for i, size in self.sizes.items() if size > 0]
+        if rules.aggregate is None or len(candidates) < 2:
+            return
+        notice = _aggregate_notice(len(candidates), budget, rules)
+        ordered = candidates if rules.aggregate == "oldest_first" else candidates[::-1]
+        open_ones = [i for i in ordered if i not in spared]
+        for position in open_ones:
+            self._shorten(position, budget, notice)
+        for position in open_ones if rules.elides else ():
+            self._elide(position, budget)
+
+    def _shorten(self, position: int, budget: float, notice: Notice) -> None:
+        size, excess = self.sizes[position], self.total - budget
+        least = js.utf16_len(notice(1))
+        if excess > 0 and size > least:
+            target = max(least, size - min(size - least, excess))
+            old = self.new.get(position, self.messages[position])
             new = truncate_message(
-                old, single, rules.truncation, min_keep_chars=rules.min_keep_chars
+                old,
+                target,
+                self.rules.truncation,
+                notice=notice,
+                min_keep_chars=self.rules.min_keep_chars,
             )
-            cuts[position] = (new, change(position, OVERSIZED, old, new, "over_single_cap"))
-    return cuts
+            if self._size(new) < size:
+                self._replace(position, old, new, AGGREGATE, "over_aggregate_budget")
 
-
-def _cut_aggregate(
-    messages: Sequence[Any],
-    lengths: Mapping[int, int],
-    oversized: _Cuts,
-    budget: float,
-    rules: RecoveryRules,
-) -> _Cuts:
-    """Results cut one after another until all of them together fit ``budget``."""
-    sizes = {i: oversized[i][1].after_chars if i in oversized else n for i, n in lengths.items()}
-    candidates = [i for i, size in sizes.items() if size > 0]
-    remaining = sum(sizes.values()) - budget
-    cuts: _Cuts = {}
-    if rules.aggregate is None or len(candidates) < 2:
-        return cuts
-    notice = _aggregate_notice(len(candidates), budget, rules)
-    least = js.utf16_len(notice(1))
-    ordered = candidates if rules.aggregate == "oldest_first" else reversed(candidates)
-    for position in ordered:
-        if not remaining > 0:
-            break
-        size = sizes[position]
-        cut = min(max(0, size - least), remaining)
-        if cut == 0:
-            continue
-        old = oversized[position][0] if position in oversized else messages[position]
-        target = max(least, size - cut)
-        new = truncate_message(
-            old, target, rules.truncation, notice=notice, min_keep_chars=rules.min_keep_chars
-        )
-        made = change(position, AGGREGATE, old, new, "over_aggregate_budget")
-        if made.removed_chars > 0:
-            cuts[position] = (new, made)
-            remaining -= made.removed_chars
-    return cuts
+    def _elide(self, position: int, budget: float) -> None:
+        size, excess = self.sizes[position], self.total - budget
+        if excess > 0 and size > 0:
+            old = self.new.get(position, self.messages[position])
+            new = elided(old, max(0, size - excess))
+            if self._size(new) < size:
+                self._replace(position, old, new, AGGREGATE, "elided_for_aggregate_budget")
 
 
 def _aggregate_notice(candidates: int, budget: float, rules: RecoveryRules) -> Notice:

@@ -23,6 +23,8 @@ _FIELD = (
     r"(?:api[-_]?key|(?:access|refresh|auth|bearer|id|session|hook)?[-_]?token|password|passwd"
     r"|(?:client|app)?[-_]?secret|private[-_]?key)"
 )
+_ASSIGNMENTS: Final = (0, 2)
+"""Which of the patterns below are assignments in a text."""
 _PATTERNS: Final = tuple(
     re.compile(pattern, flags | re.ASCII)
     for pattern, flags in (
@@ -71,14 +73,19 @@ _PARTIAL_SECRET = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What to hide: the patterns above and those of ``logging.redactPatterns``."""
+    """What to hide: the patterns above and those of ``logging.redactPatterns``.
+
+    ``hides_assigned``: of a value assigned in a text nothing is left, not even its ends.
+    """
 
     extra: tuple[re.Pattern[str], ...] = ()
+    hides_assigned: bool = False
 
     def text(self, text: str) -> str:
         """``text`` with every secret masked; the same object when it holds none."""
-        for pattern in (*_PATTERNS, *self.extra):
-            text = pattern.sub(_masked_match, text)
+        for number, pattern in enumerate((*_PATTERNS, *self.extra)):
+            whole = self.hides_assigned and number in _ASSIGNMENTS
+            text = pattern.sub(_hidden_match if whole else _masked_match, text)
         return text
 
     def value(
@@ -120,11 +127,11 @@ def _is(one: object, other: object) -> bool:
     return one is other
 
 
-def redaction(logging: Mapping[str, Any] | None) -> Redaction:
+def redaction(logging: Mapping[str, Any] | None, *, hides_assigned: bool = False) -> Redaction:
     """The redaction a ``logging`` configuration asks for; patterns that do not compile are left out."""
     patterns = (logging or {}).get("redactPatterns")
     compiled = (_compiled(p) for p in (patterns if isinstance(patterns, Sequence) else ()))
-    return Redaction(tuple(pattern for pattern in compiled if pattern is not None))
+    return Redaction(tuple(pattern for pattern in compiled if pattern is not None), hides_assigned)
 
 
 def _compiled(pattern: Any) -> re.Pattern[str] | None:
@@ -152,6 +159,12 @@ def is_sensitive_key(name: str) -> bool:
 def holds_partial_secret(text: str) -> bool:
     """Whether a cut text still shows a secret that its missing rest would have identified."""
     return _PARTIAL_SECRET.search(text) is not None
+
+
+def _hidden_match(match: re.Match[str]) -> str:
+    token = match[match.lastindex or 0]
+    start = match[0].rfind(token)
+    return f"{match[0][:start]}{MASK}{match[0][start + len(token) :]}"
 
 
 def _masked_match(match: re.Match[str]) -> str:

@@ -16,6 +16,7 @@ from compaction_app.engine.pruning.recovery import (
     RECOVERY_2026_3,
     RECOVERY_2026_4_20,
     RECOVERY_2026_5_28,
+    RECOVERY_2026_9,
     RecoveryRules,
     ReductionPlan,
     plan_reduction,
@@ -51,6 +52,7 @@ SESSION_REWRITE_2026_4_20: Final = SessionRewriteRules(
 SESSION_REWRITE_2026_5_28: Final = SessionRewriteRules(
     recovery=RECOVERY_2026_5_28, remaps_ids=True, appends_to_file=True
 )
+SESSION_REWRITE_2026_9: Final = replace(SESSION_REWRITE_2026_5_28, recovery=RECOVERY_2026_9)
 
 
 @dataclass(frozen=True, slots=True)

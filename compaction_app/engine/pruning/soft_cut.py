@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from compaction_app.engine.pruning.change import block_text
-from compaction_app.engine.pruning.truncate import Notice, narrower_args_notice, short_notice
+from compaction_app.engine.pruning.soft_cut_weighted import cut_content
+from compaction_app.engine.pruning.truncation_rules import (
+    TRUNCATION_2026_9,
+    Notice,
+    TruncationRules,
+    narrower_args_notice,
+    short_notice,
+)
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens import loop_chars
 from sessions_app.tokens.loop_chars import LoopCharRules, loop_message_chars
@@ -26,10 +33,12 @@ _NOTICE_ROUNDS: Final = 4
 @dataclass(frozen=True, slots=True)
 class SoftCutRules:
     """``counted_notice`` names what is gone; none where the version writes one fixed notice and cuts
-    the text to the whole limit. ``newline_share``: a cut moves back to a line's end beyond it."""
+    the text to the whole limit. ``truncation``: the hard cut's rules where it does the work, head, tail
+    and images included. ``newline_share``: a cut moves back to a line's end beyond it."""
 
     chars: LoopCharRules
     counted_notice: Notice | None
+    truncation: TruncationRules | None = None
     newline_share: float = 0.7
 
 
@@ -39,6 +48,11 @@ SOFT_CUT_2026_4_20: Final = SoftCutRules(
 )
 SOFT_CUT_2026_5_28: Final = SoftCutRules(
     chars=loop_chars.OPENCLAW_2026_5_28, counted_notice=narrower_args_notice
+)
+SOFT_CUT_2026_9: Final = SoftCutRules(
+    chars=loop_chars.OPENCLAW_2026_9,
+    counted_notice=narrower_args_notice,
+    truncation=TRUNCATION_2026_9,
 )
 
 
@@ -76,6 +90,8 @@ def cut_tool_result(message: Any, max_chars: float, rules: SoftCutRules) -> Any:
     estimate = loop_message_chars(message, rules.chars)
     if estimate <= max_chars:
         return message
+    if rules.truncation is not None:
+        return cut_content(message, max_chars, rules.truncation, rules.chars)
     text = _text(message.get("content"))
     notice = rules.counted_notice
     if notice is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sessions_app.tokens import javascript as js
@@ -19,6 +19,10 @@ MISSING_RESULT_TEXT: Final = (
     "[openclaw] missing tool result in session history; "
     "inserted synthetic error result for transcript repair."
 )
+MISSING_DETAILS: Final = {
+    "openclawSyntheticMissingToolResult": True,
+    "reason": "missing_tool_result",
+}
 RESPONSES_APIS: Final = frozenset(
     {"openai-responses", "azure-openai-responses", "openai-codex-responses"}
 )
@@ -35,7 +39,9 @@ class ToolCallRules:
     ``result_id_fields`` are read in order, trimmed when ``trims_result_ids``. A block of
     ``checked_types`` must carry an input, a non-blank id in one of ``call_id_fields`` and a name of
     ``name_chars``. ``missing_text_option``: whether a caller may set the text of a missing result.
-    ``redacts_attachments``: whether contents of sub-agent attachments are blanked.
+    ``redacts_attachments``: whether contents of sub-agent attachments are blanked. ``marks_missing``:
+    an error result says in its details that it was made up. ``completes_results``: a result without a
+    name is named "unknown", and where it does not say so it is no error.
     """
 
     result_id_fields: tuple[str, ...]
@@ -45,6 +51,8 @@ class ToolCallRules:
     name_chars: re.Pattern[str]
     missing_text_option: bool
     redacts_attachments: bool = False
+    marks_missing: bool = False
+    completes_results: bool = False
 
 
 TOOL_CALLS_2026_3: Final = ToolCallRules(
@@ -81,6 +89,8 @@ TOOL_CALLS_2026_5_28: Final = ToolCallRules(
     name_chars=re.compile(r"[A-Za-z0-9_:.-]+\Z"),
     missing_text_option=True,
 )
+
+TOOL_CALLS_2026_9: Final = replace(TOOL_CALLS_2026_5_28, marks_missing=True, completes_results=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +129,23 @@ def result_id(message: Mapping[str, Any], rules: ToolCallRules) -> str | None:
     return ids[0] if ids else None
 
 
-def normal_result_name(message: Any, fallback: object = None) -> Any:
+def normal_result_name(
+    message: Any, fallback: object = None, rules: ToolCallRules = TOOL_CALLS_2026_5_28
+) -> Any:
     """A tool result with its tool name trimmed or filled in; otherwise the same object (7.3)."""
     if not isinstance(message, Mapping) or message.get("role") != "toolResult":
         return message
     name = message.get("toolName")
+    if rules.completes_results and not isinstance(name, str) and "isError" not in message:
+        message = {**message, "isError": False}
     given = js.trim(name) if isinstance(name, str) else ""
     spare = js.trim(fallback) if isinstance(fallback, str) else ""
     if given:
         return message if given == name else {**message, "toolName": given}
     if spare:
         return {**message, "toolName": spare}
-    return {**message, "toolName": UNKNOWN_TOOL} if isinstance(name, str) else message
+    unnamed = isinstance(name, str) or rules.completes_results
+    return {**message, "toolName": UNKNOWN_TOOL} if unnamed else message
 
 
 def missing_result(
@@ -138,11 +153,13 @@ def missing_result(
 ) -> dict[str, Any]:
     """The error result that stands in for one that never came (7.6)."""
     words = text if rules.missing_text_option and text is not None else MISSING_RESULT_TEXT
+    mark = {"details": dict(MISSING_DETAILS)} if rules.marks_missing else {}
     return {
         "role": "toolResult",
         "toolCallId": call_id,
         "toolName": UNKNOWN_TOOL if name is None else name,
         "content": [{"type": "text", "text": words}],
+        **mark,
         "isError": True,
         "timestamp": now_ms,
     }

@@ -4,111 +4,25 @@ Hard truncation keeps the head; where the end of a text looks worth reading (an 
 a summary) it keeps head and tail with a marker between. The versions differ in the notice they write
 and in whether the notice counts towards the limit (spec pruning 3 and 4, profiles 2.1-2.6 and 4).
 
-All lengths are UTF-16 code units. A cut may split a surrogate pair, as it does in the runtime.
+All lengths are UTF-16 code units, and a cut may split a surrogate pair, as it does in the runtime.
+Since 2026.9 lengths are weights (``truncate_weighted``).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any
 
+from compaction_app.engine.pruning import truncate_weighted as weighted
 from compaction_app.engine.pruning.change import block_text, text_chars
+from compaction_app.engine.pruning.truncation_rules import (
+    MIDDLE_MARKER,
+    MIDDLE_MARKER_CHARS,
+    Notice,
+    TruncationRules,
+    has_important_tail,
+)
 from sessions_app.tokens import javascript as js
-
-Notice = Callable[[float], str]
-"""The text that ends a cut result, given how many characters are gone."""
-
-MIDDLE_MARKER: Final = "\n\n⚠️ [... middle content omitted — showing head and tail ...]\n\n"
-MIDDLE_MARKER_CHARS: Final = 63
-MIN_KEEP_CHARS: Final = 2000
-IMPORTANT_TAIL_CHARS: Final = 2000
-
-_IMPORTANT_WORDS = (
-    "error|exception|failed|fatal|traceback|panic|stack trace|errno|exit code"
-    "|total|summary|result|complete|finished|done"
-)
-_IMPORTANT = re.compile(rf"\b(?:{_IMPORTANT_WORDS})\b", re.ASCII)
-
-
-def _count(count: float) -> str:
-    return js.number_text(js.maximum(1, js.floor(count)))
-
-
-def narrower_args_notice(count: float) -> str:
-    """2026.5.28 (spec pruning 2)."""
-    return f"[... {_count(count)} more characters truncated; rerun with narrower args if needed]"
-
-
-def recovery_notice(count: float) -> str:
-    """2026.5.28, where many results must share a small budget (spec pruning 2)."""
-    return f"[... {_count(count)} chars truncated; narrow args]"
-
-
-def short_notice(count: float) -> str:
-    """2026.4.20 (spec profiles 4)."""
-    return f"[... {_count(count)} more characters truncated]"
-
-
-def constant_notice(text: str) -> Notice:
-    """A notice that does not name the count."""
-    return lambda _count: text
-
-
-TRUNCATION_SUFFIX: Final = (
-    "\n\n⚠️ [Content truncated — original was too large for the model's context window. "
-    "The content above is a partial view. If you need more, request specific sections or use "
-    "offset/limit parameters to read smaller chunks.]"
-)
-GUARD_SUFFIX: Final = (
-    "\n\n⚠️ [Content truncated during persistence — original exceeded size limit. "
-    "Use offset/limit parameters or request specific sections for large content.]"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class TruncationRules:
-    """Constants of hard truncation.
-
-    ``bounded``: the notice counts towards the limit, ``min_keep_chars`` yields to it and the result
-    never exceeds it; unbounded, ``min_keep_chars`` is always kept and the notice comes on top.
-    """
-
-    notice: Notice
-    persist_notice: Notice
-    bounded: bool
-    min_keep_chars: int = MIN_KEEP_CHARS
-    tail_share: float = 0.3
-    tail_max_chars: int = 4000
-    head_newline_share: float = 0.8
-    tail_newline_share: float = 0.2
-
-    def kept_at_least(self, max_chars: float, notice: Notice, min_keep_chars: float) -> float:
-        """How many characters a cut text keeps whatever its limit (spec pruning 3.2 step 1)."""
-        if not self.bounded:
-            return min_keep_chars
-        room = js.maximum(0, max_chars - js.utf16_len(notice(1)))
-        return js.maximum(0, js.minimum(min_keep_chars, room))
-
-
-TRUNCATION_2026_3: Final = TruncationRules(
-    notice=constant_notice(TRUNCATION_SUFFIX),
-    persist_notice=constant_notice(GUARD_SUFFIX),
-    bounded=False,
-)
-TRUNCATION_2026_4_20: Final = TruncationRules(
-    notice=short_notice, persist_notice=short_notice, bounded=True
-)
-TRUNCATION_2026_5_28: Final = TruncationRules(
-    notice=narrower_args_notice, persist_notice=narrower_args_notice, bounded=True
-)
-
-
-def has_important_tail(text: str) -> bool:
-    """Whether the last 2,000 characters look like the part one wants to see (spec pruning 3.1)."""
-    tail = js.trim(js.utf16_slice(text, -IMPORTANT_TAIL_CHARS)).lower()
-    return tail.endswith("}") or _IMPORTANT.search(tail) is not None
 
 
 def truncate_text(
@@ -118,13 +32,21 @@ def truncate_text(
     *,
     notice: Notice | None = None,
     min_keep_chars: float | None = None,
+    unit_weight: float = 1,
 ) -> str:
-    """``text`` cut to ``max_chars``; the same object when it fits (spec pruning 3.2, profiles 2.3)."""
+    """``text`` cut to ``max_chars``; the same object when it fits (spec pruning 3.2, profiles 2.3).
+
+    ``unit_weight`` is what a unit weighs at least, where the version weighs.
+    """
+    notice = notice or rules.notice
+    wanted = rules.min_keep_chars if min_keep_chars is None else min_keep_chars
+    if rules.weighted:
+        return weighted.cut_text(
+            text, max_chars, weighted.Cutting(rules, notice, wanted, unit_weight)
+        )
     length = js.utf16_len(text)
     if length <= max_chars:
         return text
-    notice = notice or rules.notice
-    wanted = rules.min_keep_chars if min_keep_chars is None else min_keep_chars
     keep = rules.kept_at_least(max_chars, notice, wanted)
     gone = js.maximum(1, length - max_chars)
     budget = js.maximum(keep, max_chars - js.utf16_len(notice(gone)))
@@ -171,10 +93,12 @@ def _bounded(kept: str, length: int, max_chars: float, notice: Notice) -> str:
         kept = js.utf16_slice(kept, 0, js.position(js.maximum(0, kept_chars - excess)))
 
 
-def tool_result_text_chars(message: Any) -> int:
+def tool_result_text_chars(message: Any, rules: TruncationRules) -> int:
     """Text length of a tool result with a list of blocks; 0 for any other message (spec pruning 4)."""
     if not isinstance(message, Mapping) or message.get("role") != "toolResult":
         return 0
+    if rules.weighted:
+        return weighted.result_weight(message)
     return text_chars(message) if isinstance(message.get("content"), list) else 0
 
 
@@ -185,18 +109,23 @@ def truncate_message(
     *,
     notice: Notice | None = None,
     min_keep_chars: float | None = None,
+    unit_weight: float = 1,
 ) -> Any:
     """A tool result with its text blocks cut to their shares of ``max_chars`` (spec pruning 4).
 
     The same object when it fits or is no tool result with a list of blocks: a string content is never
-    capped. With several blocks the total may stay above ``max_chars``.
+    capped. With several blocks the total may stay above ``max_chars`` unless the version weighs.
     """
-    content = message.get("content") if isinstance(message, Mapping) else None
-    total = tool_result_text_chars(message)
-    if not isinstance(content, list) or total <= max_chars:
-        return message
     notice = notice or rules.notice
     wanted = rules.min_keep_chars if min_keep_chars is None else min_keep_chars
+    if rules.weighted:
+        return weighted.cut_message(
+            message, max_chars, weighted.Cutting(rules, notice, wanted, unit_weight)
+        )
+    content = message.get("content") if isinstance(message, Mapping) else None
+    total = tool_result_text_chars(message, rules)
+    if not isinstance(content, list) or total <= max_chars:
+        return message
     keep = rules.kept_at_least(max_chars, notice, wanted)
     blocks = []
     for block in content:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from compaction_app.engine.pruning import (
@@ -17,7 +17,7 @@ from compaction_app.engine.pruning import (
     recovery,
     session_rewrite,
     thinking,
-    truncate,
+    truncation_rules,
 )
 
 
@@ -28,7 +28,7 @@ class PruningRules:
     ``experimental`` marks records whose constants are not the version's.
     """
 
-    truncation: truncate.TruncationRules
+    truncation: truncation_rules.TruncationRules
     caps: caps.CapRules
     recovery: recovery.RecoveryRules
     pairing: pairing.PairingRules
@@ -44,7 +44,7 @@ class PruningRules:
 
 
 PRUNING_2026_3: Final = PruningRules(
-    truncation=truncate.TRUNCATION_2026_3,
+    truncation=truncation_rules.TRUNCATION_2026_3,
     caps=caps.CAPS_2026_3,
     recovery=recovery.RECOVERY_2026_3,
     pairing=pairing.PAIRING_2026_3,
@@ -58,7 +58,7 @@ PRUNING_2026_3: Final = PruningRules(
     history_images=history_images.HISTORY_IMAGES_2026_3,
 )
 PRUNING_2026_4_20: Final = PruningRules(
-    truncation=truncate.TRUNCATION_2026_4_20,
+    truncation=truncation_rules.TRUNCATION_2026_4_20,
     caps=caps.CAPS_2026_4_20,
     recovery=recovery.RECOVERY_2026_4_20,
     pairing=pairing.PAIRING_2026_4_20,
@@ -72,7 +72,7 @@ PRUNING_2026_4_20: Final = PruningRules(
     history_images=history_images.HISTORY_IMAGES_2026_4_20,
 )
 PRUNING_2026_5_28: Final = PruningRules(
-    truncation=truncate.TRUNCATION_2026_5_28,
+    truncation=truncation_rules.TRUNCATION_2026_5_28,
     caps=caps.CAPS_2026_5_28,
     recovery=recovery.RECOVERY_2026_5_28,
     pairing=pairing.PAIRING_2026_5_28,
@@ -84,4 +84,16 @@ PRUNING_2026_5_28: Final = PruningRules(
     eligibility=eligibility.ELIGIBILITY_2026_5_28,
     thinking=thinking.THINKING_2026_5_28,
     history_images=history_images.HISTORY_IMAGES_2026_5_28,
+)
+PRUNING_2026_9: Final = replace(
+    PRUNING_2026_5_28,
+    truncation=truncation_rules.TRUNCATION_2026_9,
+    caps=caps.CAPS_2026_9,
+    recovery=recovery.RECOVERY_2026_9,
+    guard=guard.GUARD_2026_9,
+    cache_ttl=cache_ttl.CACHE_TTL_2026_9,
+    pairing=pairing.PAIRING_2026_9,
+    persist=persist.PERSIST_2026_9,
+    session_rewrite=session_rewrite.SESSION_REWRITE_2026_9,
+    history_images=history_images.HISTORY_IMAGES_2026_9,
 )

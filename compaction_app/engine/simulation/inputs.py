@@ -154,7 +154,7 @@ def simulation_inputs(
         rules=asked.rules,
         config=files.config,
     )
-    read = policy_from_config(files.config, provider, model)
+    read = policy_from_config(files.config, provider, model, asked.rules.materialize.snapshot_mode)
     own = _with_window(read.policy, files.index)
     policy = with_changes(own, asked.changes or {})
     return inputs_under(

@@ -31,7 +31,7 @@ def clean_reply(text: str, rules: SilentRules = OPENCLAW_2026_5_28) -> str | Non
     if is_silent_text(text, rules):
         return None
     reply = strip_leading_tokens(text) if starts_with_glued_token(text) else text
-    return strip_trailing_token(reply) or None
+    return strip_trailing_token(reply, rules=rules) or None
 
 
 def skips_announcement(text: str) -> bool:
@@ -39,7 +39,19 @@ def skips_announcement(text: str) -> bool:
     return js.trim(text) == ANNOUNCE_SKIP
 
 
-def may_become_control(text: str) -> bool:
+def is_control(text: str, rules: SilentRules = OPENCLAW_2026_5_28) -> bool:
+    """Whether a reply says nothing but a control token, or several where the version takes those."""
+    if any(is_silent_text(text, rules, token) for token in CONTROL_TOKENS):
+        return True
+    words = text.split()
+    return (
+        rules.mixes_tokens
+        and bool(words)
+        and all(any(is_silent_text(w, rules, token) for token in CONTROL_TOKENS) for w in words)
+    )
+
+
+def may_become_control(text: str, rules: SilentRules = OPENCLAW_2026_5_28) -> bool:
     """Whether a reply that is being written could turn out to be a control token.
 
     Without an underscore two letters of ``NO_REPLY`` are enough, whatever their case, and three
@@ -53,7 +65,9 @@ def may_become_control(text: str) -> bool:
     if "_" in fragment:
         return bool(tokens)
     return any(
-        len(fragment) >= 2 if token == SILENT_TOKEN else len(fragment) >= 3 and given == fragment
+        len(fragment) >= 2
+        if token == SILENT_TOKEN
+        else len(fragment) >= 3 and (rules.any_case or given == fragment)
         for token in tokens
     )
 

@@ -138,15 +138,17 @@ class RowMaker:
             "role": role,
             "context": message_tokens(message, rules.message_tokens),
             "sent": self.sent(message),
-            "pressure": message_pressure(message) if is_shaped else message_tokens(message),
+            "pressure": message_pressure(message, rules.pressure)
+            if is_shaped
+            else message_tokens(message),
             "loop": loop_message_chars(message, rules.pruning.guard.cut.chars),
             "pruner": self._pruner(message),
-            "result": tool_result_text_chars(message),
+            "result": tool_result_text_chars(message, rules.pruning.truncation),
             "chars": message_chars(message, rules.message_tokens),
             "is_text": isinstance(content, str),
             "left_out": is_transcript_only(message) or is_silent(message, rules.silent_reply),
             "has_media": clean_message(message, rules.pruning.history_images) is not message,
-            "is_real": has_real_conversation((message,)),
+            "is_real": has_real_conversation((message,), rules.compaction.conversation),
             "key": content_key(message),
         }
 

@@ -163,9 +163,10 @@ class Attempt:
     def _stored(self, result: Message) -> Message:
         """A tool result as the session stores it: over the cap it is cut for good."""
         message, cap = message_of(result), self.work.setup.stored_cap_chars
-        if tool_result_text_chars(message) <= cap:
+        persist = self.work.rules.pruning.persist
+        if tool_result_text_chars(message, persist.truncation) <= cap:
             return result
-        cut = capped_for_storage(message, cap, self.work.rules.pruning.persist)
+        cut = capped_for_storage(message, cap, persist)
         return cut if message is result else {**result, "message": cut}
 
     def answered(self, message: Message) -> Steps[AttemptEnd | None]:

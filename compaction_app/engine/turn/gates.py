@@ -49,8 +49,14 @@ def preflight(work: TurnWork) -> Steps[str | None]:
         reserve_floor=setup.lines.floor,
         soft_threshold=setup.lines.soft,
         prompt_estimate=_prompt_tokens(work),
-        server_threshold=server_threshold(setup.config, around.provider, around.model),
-        max_active_bytes=max_active_bytes(setup.config),
+        server_threshold=server_threshold(
+            setup.config,
+            around.provider,
+            around.model,
+            work.rules.server_threshold,
+            setup.lines.flush_window.tokens,
+        ),
+        max_active_bytes=max_active_bytes(setup.config, rules),
         is_cli_provider=is_cli_provider(setup.config, around.provider),
     )
     needs = preflight_needs(rules, situation)
@@ -65,7 +71,7 @@ def preflight(work: TurnWork) -> Steps[str | None]:
     work.note("preflight", judged.decision)
     if not judged.decision.fired:
         return None
-    line = flush_line(situation.window, situation.reserve_floor, situation.soft_threshold)
+    line = rules.line(situation)
     run = yield from compact(work, CompactionAsk("budget", judged.current_tokens))
     work.fired(
         "preflight_compaction", judged.current_tokens, line.tokens, outcome_reason(run.outcome, run.message),
@@ -85,7 +91,7 @@ def flush(work: TurnWork) -> Steps[str | None]:
     """
     setup = work.setup
     now = yield Moment("entry")
-    plan = flush_plan(setup.config, now, work.rules.flush_plan)
+    plan = flush_plan(setup.config, now, work.rules.flush_plan, setup.lines.flush_window.tokens)
     situation = FlushSituation(
         plan=plan,
         entry=work.state.index,

@@ -66,7 +66,9 @@ def run_setup(
 ) -> RunSetup:
     """The setup of a session whose policy may differ from that of its configuration."""
     rules = around.rules
-    config = config_with_policy(policy, around.provider, around.model, around.config)
+    config = config_with_policy(
+        policy, around.provider, around.model, around.config, rules.config.unread_settings
+    )
     lines = lines_of(policy, around)
     own = policy_from_config(around.config, around.provider, around.model)
     keeps = (
@@ -86,7 +88,11 @@ def run_setup(
         configured_keep=policy.keep_recent_tokens if keeps else None,
         tool_cap_chars=live_max_chars(lines.window, config, None, rules.pruning.caps),
         stored_cap_chars=session_max_chars(lines.window, config, None, rules.pruning.caps),
-        pruning=cache_ttl_settings(context_pruning(config), rules.pruning.cache_ttl.durations),
+        pruning=cache_ttl_settings(
+            context_pruning(config),
+            rules.pruning.cache_ttl.durations,
+            only_basics=rules.pruning.cache_ttl.only_basics,
+        ),
         pruning_eligible=eligible.fired,
     )
 

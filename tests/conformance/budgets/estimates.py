@@ -26,9 +26,9 @@ FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     ),
     "est.contextTokens": _context_tokens,
     "est.usageTokens": lambda a, r: message_tokens.usage_tokens(a["usage"]),
-    "est.stringChars": lambda a, r: pressure.string_weight(a["text"]),
+    "est.stringChars": lambda a, r: r.pressure.weight(a["text"]),
     "est.tokensFromChars": lambda a, r: pressure.tokens_from_chars(a["chars"]),
-    "est.messagePressure": lambda a, r: pressure.message_pressure(a["message"]),
+    "est.messagePressure": lambda a, r: pressure.message_pressure(a["message"], r.pressure),
     "est.prePrompt": lambda a, r: r.routing.estimate(
         a["messages"], a["prompt"], a.get("systemPrompt")
     ),

@@ -121,7 +121,7 @@ def totals(args: Args, rules: RuleSet) -> Any:
     entry = args["entry"]
     return {
         "total": session_index.total_tokens(entry),
-        "fresh": session_index.fresh_total_tokens(entry),
+        "fresh": session_index.fresh_total_tokens(entry, rules.session_index),
     }
 
 

@@ -63,7 +63,9 @@ def gate(args: Args, rules: RuleSet) -> Any:
 
 
 def plan(args: Args, rules: RuleSet) -> Any:
-    found = flush_plan.flush_plan(args["cfg"], args["nowMs"], rules.flush_plan)
+    found = flush_plan.flush_plan(
+        args["cfg"], args["nowMs"], rules.flush_plan, args.get("contextWindowTokens")
+    )
     if found is None:
         return None
     return present(
@@ -195,11 +197,11 @@ def preflight_run(args: Args, rules: RuleSet) -> Any:
     situation = PreflightSituation(
         entry=entry,
         window=window_of(args, rules),
-        reserve_floor=flush_plan.reserve_floor(config),
-        soft_threshold=flush_plan.soft_threshold(config),
+        reserve_floor=rules.flush_plan.reserve(config, None),
+        soft_threshold=rules.flush_plan.soft(config, None),
         prompt_estimate=flush_run.prompt_estimate(args.get("prompt"), rules.message_tokens),
         server_threshold=server_threshold(config, provider, model),
-        max_active_bytes=preflight.max_active_bytes(config),
+        max_active_bytes=preflight.max_active_bytes(config, family),
         is_heartbeat=args.get("isHeartbeat") is True,
         is_cli_provider=is_cli_provider(config, provider),
     )
@@ -282,7 +284,9 @@ FUNCTIONS: dict[str, Callable[[Args, RuleSet], Any]] = {
     },
     "flush.gate": gate,
     "flush.lastUsage": last_usage,
-    "flush.maxActiveBytes": lambda a, r: preflight.max_active_bytes(a["cfg"]),
+    "flush.maxActiveBytes": lambda a, r: preflight.max_active_bytes(
+        a["cfg"], r.preflight or preflight.OPENCLAW_2026_5_28
+    ),
     "flush.modelOptions": model_options,
     "flush.plan": plan,
     "flush.promptEstimate": lambda a, r: flush_run.prompt_estimate(

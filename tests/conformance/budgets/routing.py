@@ -69,6 +69,7 @@ def decide(args: dict[str, Any], rules: RuleSet) -> Any:
         args.get("systemPrompt"),
         boundary=args.get("llmBoundaryTokenPressure"),
         unwindowed=args.get("unwindowedMessages"),
+        tool_schema_tokens=args.get("toolSchemaTokens", 0),
     )
     route = route_prompt(
         rules.routing,

@@ -17,10 +17,13 @@ from tests.conformance.budgets.protocol import present
 
 
 def applied(args: dict[str, Any], rules: RuleSet) -> Any:
-    current = runtime_settings({"compaction": args.get("current", {})})
+    switch = {"enabled": args["enabled"]} if "enabled" in args else {}
+    current = runtime_settings({"compaction": {**args.get("current", {}), **switch}})
     found = apply_settings(
         rules.budget, rules.id, args.get("cfg"), args.get("contextTokenBudget"), current
     )
+    enabled = found.settings.enabled
+    switched = [{"enabled": enabled}] if enabled != current.enabled else []
     overrides = present(reserveTokens=found.reserve_override, keepRecentTokens=found.keep_override)
     return {
         "didOverride": found.did_override,
@@ -28,7 +31,7 @@ def applied(args: dict[str, Any], rules: RuleSet) -> Any:
             "reserveTokens": found.settings.reserve_tokens,
             "keepRecentTokens": found.settings.keep_recent_tokens,
         },
-        "overrides": [{"compaction": overrides}] if overrides else [],
+        "overrides": [*switched, *([{"compaction": overrides}] if overrides else [])],
     }
 
 

@@ -20,7 +20,7 @@ def every_question(args: Args, rules: RuleSet) -> Any:
         "payload": silent.is_silent(text, rules.silent_reply, token),
         "prefix": silent.may_become_silent(text, token),
         "leadingAttached": silent.starts_with_glued_token(text, token),
-        "strippedTrailing": text and silent.strip_trailing_token(text, token),
+        "strippedTrailing": text and silent.strip_trailing_token(text, token, rules.silent_reply),
         "strippedLeading": text and silent.strip_leading_tokens(text, token),
     }
 

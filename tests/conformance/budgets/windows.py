@@ -101,6 +101,7 @@ def _messages(args: dict[str, Any], rules: RuleSet) -> Any:
         args["modelId"],
         args["info"]["source"],
         args.get("runtimeBaseUrl"),
+        rules.window_guard,
     )
     hint = {"endpointClass": texts.endpoint_class, "likelySelfHosted": texts.likely_self_hosted}
     return {"hint": hint, "warn": texts.warn, "block": texts.block}
@@ -117,7 +118,7 @@ FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     "ctx.resolveForModel": for_model,
     "ctx.resolveInfo": run_info,
     "ctx.memoryFlushWindow": flush,
-    "ctx.modelWindow": lambda a, r: model_window(a["model"]),
+    "ctx.modelWindow": lambda a, r: model_window(a.get("model", {})),
     "ctx.replyBudget": _reply,
     "guard.thresholds": _thresholds,
     "guard.evaluate": guard,

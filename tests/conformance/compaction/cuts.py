@@ -7,7 +7,6 @@ from typing import Any
 from compaction_app.engine.budget import CompactionSettings, runtime_settings
 from compaction_app.engine.compaction import compact, cut, prepare, prompt
 from compaction_app.engine.rule_sets import RuleSet
-from sessions_app.tokens.message_tokens import message_tokens
 from sessions_app.transcripts.session_context import context_of_path
 from tests.conformance.compaction.driver import CoreDriver
 from tests.conformance.compaction.protocol import SHORT_TEXT, compact_text
@@ -22,7 +21,8 @@ def _cut_point(args: Args, rules: RuleSet) -> Any:
         args.get("startIndex", 0),
         args.get("endIndex", len(entries)),
         args["keepRecentTokens"],
-        lambda i: message_tokens(entries[i]["message"], rules.message_tokens),
+        lambda i: prepare.entry_tokens(entries[i], rules.message_tokens),
+        rules.compaction.cut,
     )
     return {
         "firstKeptEntryIndex": found.first_kept_index,
@@ -81,6 +81,7 @@ def _compact(args: Args, rules: RuleSet) -> Any:
             found,
             settings.reserve_tokens,
             args.get("customInstructions"),
+            rules.compaction,
         )
     )
     if run.error is not None:
@@ -123,8 +124,8 @@ FUNCTIONS = {
     "findValidCutPoints": lambda a, _: list(
         cut.valid_cut_points(a["entries"], a["startIndex"], a["endIndex"])
     ),
-    "findTurnStartIndex": lambda a, _: cut.find_turn_start(
-        a["entries"], a["entryIndex"], a["startIndex"]
+    "findTurnStartIndex": lambda a, r: cut.find_turn_start(
+        a["entries"], a["entryIndex"], a["startIndex"], r.compaction.cut
     ),
     "prepareCompaction": _prepare,
     "coreCompact": _compact,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -66,6 +67,11 @@ def _filled(template: Any, number: int) -> Any:
     if isinstance(template, dict):
         return {key: _filled(item, number) for key, item in template.items()}
     return template
+
+
+def encode_number(value: float) -> Any:
+    """A number; one that JSON lacks by its name."""
+    return value if math.isfinite(value) else js.number_text(value)
 
 
 def compact_text(text: str, limit: int = LONG_TEXT) -> Any:

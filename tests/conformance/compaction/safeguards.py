@@ -16,7 +16,7 @@ from compaction_app.engine.compaction.chunks import DEFAULT_PARTS
 from compaction_app.engine.compaction.file_operations import FileOperations
 from compaction_app.engine.rule_sets import RuleSet
 from tests.conformance.compaction.driver import Driver
-from tests.conformance.compaction.protocol import compact_text, positions
+from tests.conformance.compaction.protocol import compact_text, encode_number, positions
 from tests.conformance.compaction.summaries import RESERVE_TOKENS, policy
 
 Args = dict[str, Any]
@@ -45,7 +45,7 @@ def _prune(args: Args, rules: RuleSet) -> Any:
         "droppedMessages": found.dropped_messages,
         "droppedTokens": found.dropped_tokens,
         "keptTokens": found.kept_tokens,
-        "budgetTokens": found.budget_tokens,
+        "budgetTokens": encode_number(found.budget_tokens),
     }
 
 
@@ -60,11 +60,14 @@ def _split(args: Args, rules: RuleSet) -> Any:
     }
 
 
-def _real(args: Args, _: RuleSet) -> Any:
+def _real(args: Args, rules: RuleSet) -> Any:
     messages = args["messages"]
     return {
-        "any": real_conversation.has_real_conversation(messages),
-        "each": [real_conversation.is_real(messages, i) for i in range(len(messages))],
+        "any": real_conversation.has_real_conversation(messages, rules.compaction.conversation),
+        "each": [
+            real_conversation.is_real(messages, i, rules.compaction.conversation)
+            for i in range(len(messages))
+        ],
     }
 
 

@@ -65,18 +65,30 @@ def _files(args: Args, rules: RuleSet) -> Any:
     return {**lists.details, "section": section(lists)}
 
 
-def _cap(args: Args, _: RuleSet) -> Any:
+def _cap(args: Args, rules: RuleSet) -> Any:
     limit = args.get("maxChars", summary_cap.MAX_SUMMARY_CHARS)
-    return compact_text(summary_cap.cap_summary(args["summary"], limit))
+    return compact_text(summary_cap.cap_summary(args["summary"], limit, rules.compaction.cap))
 
 
-def _cap_suffix(args: Args, _: RuleSet) -> Any:
+def _cap_suffix(args: Args, rules: RuleSet) -> Any:
     limit = args.get("maxChars", summary_cap.MAX_SUMMARY_CHARS)
-    return compact_text(summary_cap.cap_keeping_suffix(args["summary"], args["suffix"], limit))
+    return compact_text(
+        summary_cap.cap_keeping_suffix(args["summary"], args["suffix"], limit, rules.compaction.cap)
+    )
+
+
+def _suffix(args: Args, rules: RuleSet) -> Any:
+    text = summary_cap.assemble_suffix(args.get(key, "") for key in SUFFIX_ORDER)
+    if rules.compaction.cap.marks_always:
+        # The later runtime also tells which parts a second cut may touch: none in these cases.
+        return {"text": text, "contextRanges": []}
+    return text
 
 
 FUNCTIONS = {
-    "extractOpaqueIdentifiers": lambda a, _: identifiers.opaque_identifiers(a["text"]),
+    "extractOpaqueIdentifiers": lambda a, r: identifiers.opaque_identifiers(
+        a["text"], r.compaction.identifiers
+    ),
     "tokenizeAskOverlapText": lambda a, _: ask_overlap.overlap_tokens(a["text"]),
     "hasAskOverlap": lambda a, _: ask_overlap.ask_overlap(a["summary"], a["latestAsk"]).reflected,
     "isQueryStopWordToken": lambda a, _: [stop_words.is_stop_word(t) for t in a["tokens"]],
@@ -93,7 +105,7 @@ FUNCTIONS = {
     ),
     "formatSplitTurnContextSection": lambda a, _: turns_section.split_turn_section(a["messages"]),
     "appendSummarySection": lambda a, _: summary_cap.append_section(a["summary"], a["section"]),
-    "assembleSuffix": lambda a, _: summary_cap.assemble_suffix(a.get(k, "") for k in SUFFIX_ORDER),
+    "assembleSuffix": _suffix,
     "capCompactionSummary": _cap,
     "capCompactionSummaryPreservingSuffix": _cap_suffix,
 }

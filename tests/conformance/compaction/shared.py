@@ -15,7 +15,7 @@ from compaction_app.engine.pruning.tool_calls import sanitize_tool_calls, withou
 from compaction_app.engine.recovery_limits import max_iterations
 from compaction_app.engine.rule_sets import RuleSet
 from compaction_app.engine.server_threshold import server_threshold
-from compaction_app.engine.subagent.announce import CONTROL_TOKENS, may_become_control
+from compaction_app.engine.subagent.announce import is_control, may_become_control
 from tests.conformance.budgets import flush, routing, settings
 from tests.conformance.compaction.protocol import positions
 
@@ -63,11 +63,11 @@ def _silent(args: Args, rules: RuleSet) -> Any:
     return {
         "exact": silent_reply.is_silent_text(text, silent),
         "payload": silent_reply.is_silent(text, silent),
-        "stripped": silent_reply.strip_trailing_token(text),
+        "stripped": silent_reply.strip_trailing_token(text, rules=silent),
         "leadingGlued": silent_reply.starts_with_glued_token(text),
         "strippedLeading": silent_reply.strip_leading_tokens(text),
-        "control": any(silent_reply.is_silent_text(text, silent, t) for t in CONTROL_TOKENS),
-        "leadFragment": may_become_control(text),
+        "control": is_control(text, silent),
+        "leadFragment": may_become_control(text, silent),
     }
 
 
@@ -85,8 +85,8 @@ def _applied(args: Args, rules: RuleSet) -> Any:
     }
 
 
-def _dedupe(args: Args, _: RuleSet) -> Any:
-    repeated = duplicate_asks.duplicate_asks(args["messages"])
+def _dedupe(args: Args, rules: RuleSet) -> Any:
+    repeated = duplicate_asks.duplicate_asks(args["messages"], rules.compaction.duplicates)
     return [i for i in range(len(args["messages"])) if i not in repeated]
 
 

@@ -6,13 +6,23 @@ from collections.abc import Callable
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
-from tests.conformance.profiles import flush, protocol, refresh, tool_results, windows
+from tests.conformance.profiles import (
+    flush,
+    gates,
+    projections,
+    protocol,
+    refresh,
+    tool_results,
+    windows,
+)
 
 FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     **windows.FUNCTIONS,
     **flush.FUNCTIONS,
     **refresh.FUNCTIONS,
     **tool_results.FUNCTIONS,
+    **gates.FUNCTIONS,
+    **projections.FUNCTIONS,
 }
 
 

@@ -6,7 +6,13 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from compaction_app.engine.pruning import compact_results, guard, history_images, soft_cut, truncate
+from compaction_app.engine.pruning import (
+    compact_results,
+    guard,
+    history_images,
+    soft_cut,
+    truncation_rules,
+)
 from compaction_app.engine.rule_sets import RuleSet
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.loop_chars import loop_message_chars
@@ -22,7 +28,7 @@ def constants(_args: dict[str, Any], rules: RuleSet) -> Any:
     return {
         "TRUNCATION_SUFFIX": _measured(rules.pruning.truncation.notice(1)),
         "GUARD_TRUNCATION_SUFFIX": _measured(rules.pruning.truncation.persist_notice(1)),
-        "MIDDLE_OMISSION_MARKER": _measured(truncate.MIDDLE_MARKER),
+        "MIDDLE_OMISSION_MARKER": _measured(truncation_rules.MIDDLE_MARKER),
         "HARD_MAX_TOOL_RESULT_CHARS": rules.pruning.caps.base_chars,
         "CONTEXT_LIMIT_TRUNCATION_NOTICE": _measured(soft_cut.FIXED_NOTICE),
         "CONTEXT_LIMIT_TRUNCATION_SUFFIX": _measured(f"\n{soft_cut.FIXED_NOTICE}"),

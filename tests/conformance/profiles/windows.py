@@ -11,7 +11,6 @@ from tests.conformance.budgets import settings, windows
 FUNCTIONS: dict[str, Callable[[dict[str, Any], RuleSet], Any]] = {
     "windowInfo": windows.run_info,
     "windowGuard": windows.guard,
-    "applyConfigured": windows.configured,
     "applyDiscovered": windows.discovered,
     "contextTokensForModel": windows.for_model,
     "memoryFlushWindow": lambda a, r: windows.flush(

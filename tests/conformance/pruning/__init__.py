@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from compaction_app.engine.pruning.duration import BadDuration
+from compaction_app.engine.pruning.persist import InvalidEntry
 from compaction_app.engine.rule_sets import RuleSet
 from tests.conformance.pruning import (
     cache_ttl,
@@ -34,5 +35,5 @@ def answer(fn: str, args: dict[str, Any], rules: RuleSet) -> Any:
         return FUNCTIONS[fn](expand(args), rules)
     except TypeError as error:
         return {"$error": f"TypeError: {error}"}
-    except BadDuration as error:
+    except (BadDuration, InvalidEntry) as error:
         return {"$error": f"Error: {error}"}

@@ -16,7 +16,6 @@ from compaction_app.engine.pruning import (
     tool_patterns,
 )
 from compaction_app.engine.rule_sets import RuleSet
-from sessions_app.tokens.pressure import string_weight
 from sessions_app.tokens.pruner_chars import pruner_context_chars, pruner_message_chars
 from tests.conformance.pruning.protocol import NOW_MS, Adapter, by_position, encode
 
@@ -156,7 +155,7 @@ def without_images(args: dict[str, Any], rules: RuleSet) -> Any:
 
 
 FUNCTIONS: dict[str, Adapter] = {
-    "estimateStringChars": lambda a, r: string_weight(a["text"]),
+    "estimateStringChars": lambda a, r: r.pressure.weight(a["text"]),
     "prunerEstimateMessageChars": lambda a, r: pruner_message_chars(
         a["message"], r.pruning.cache_ttl.chars
     ),

@@ -22,9 +22,11 @@ def calls_of(args: dict[str, Any], _rules: RuleSet) -> Any:
     ]
 
 
-def result_name(args: dict[str, Any], _rules: RuleSet) -> Any:
+def result_name(args: dict[str, Any], rules: RuleSet) -> Any:
     message = args["message"]
-    named = tool_calls.normal_result_name(message, args.get("fallbackName"))
+    named = tool_calls.normal_result_name(
+        message, args.get("fallbackName"), rules.pruning.pairing.calls
+    )
     return {"same": named is message, "message": encode(named)}
 
 

@@ -11,9 +11,12 @@ from compaction_app.engine.rule_sets import RuleSet
 from tests.conformance.pruning.protocol import NOW_MS, Adapter, by_equality, encode, one
 
 
-def sanitize_details(args: dict[str, Any], _rules: RuleSet) -> Any:
+def sanitize_details(args: dict[str, Any], rules: RuleSet) -> Any:
     given = args.get("details")
-    kept = details.stored_details(given, redaction.redaction(args.get("logging")))
+    persisting = rules.pruning.persist
+    kept = details.stored_details(
+        given, redaction.redaction(args.get("logging")), persisting.details
+    )
     if kept is given:
         return {"same": True, "details": {"$in": 0} if "details" in args else None}
     return {"same": False, "details": encode(kept)}
@@ -100,7 +103,7 @@ def guarded_session(args: dict[str, Any], rules: RuleSet) -> Any:
         opts.get("contextWindowTokens"), config, opts.get("agentId"), rules.pruning.caps
     )
     hook = (
-        (lambda message: persist.redacted_message(message, logging))
+        (lambda message: persist.redacted_message(message, logging, rules.pruning.persist))
         if rules.pruning.persist.redacts
         else None
     )

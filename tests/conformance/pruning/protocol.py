@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from compaction_app.engine.pruning.truncate import Notice, constant_notice, recovery_notice
+from compaction_app.engine.pruning.truncation_rules import Notice, constant_notice, recovery_notice
 from compaction_app.engine.rule_sets import RuleSet
 from sessions_app.tokens import javascript as js
 

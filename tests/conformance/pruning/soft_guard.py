@@ -111,6 +111,6 @@ FUNCTIONS: dict[str, Adapter] = {
     ),
     "truncateToolResultToChars": cut_result,
     "toolResultContextGuard": run_guard,
-    "estimateMessageTokenPressure": lambda a, r: message_pressure(a["message"]),
+    "estimateMessageTokenPressure": lambda a, r: message_pressure(a["message"], r.pressure),
     "shouldPreemptivelyCompactBeforePrompt": decide_route,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from compaction_app.engine.pruning import caps, recovery, truncate
+from compaction_app.engine.pruning import caps, recovery, truncate, truncation_rules
 from compaction_app.engine.rule_sets import RuleSet
 from sessions_app.tokens import javascript as js
 from tests.conformance.pruning.protocol import Adapter, by_position, encode, notice, one
@@ -13,15 +13,19 @@ from tests.conformance.pruning.protocol import Adapter, by_position, encode, not
 
 def constants(_args: dict[str, Any], _rules: RuleSet) -> Any:
     return {
-        "MIDDLE_OMISSION_MARKER": truncate.MIDDLE_MARKER,
-        "markerLength": js.utf16_len(truncate.MIDDLE_MARKER),
-        "notice1": truncate.narrower_args_notice(1),
-        "recovery1": truncate.recovery_notice(1),
+        "MIDDLE_OMISSION_MARKER": truncation_rules.MIDDLE_MARKER,
+        "markerLength": js.utf16_len(truncation_rules.MIDDLE_MARKER),
+        "notice1": truncation_rules.narrower_args_notice(1),
+        "recovery1": truncation_rules.recovery_notice(1),
     }
 
 
 def _options(args: dict[str, Any]) -> dict[str, Any]:
-    return {"notice": notice(args.get("suffix")), "min_keep_chars": args.get("minKeepChars")}
+    return {
+        "notice": notice(args.get("suffix")),
+        "min_keep_chars": args.get("minKeepChars"),
+        "unit_weight": args.get("minimumRawWeight", 1),
+    }
 
 
 def truncate_text(args: dict[str, Any], rules: RuleSet) -> Any:
@@ -93,12 +97,14 @@ def truncate_list(args: dict[str, Any], rules: RuleSet) -> Any:
 FUNCTIONS: dict[str, Adapter] = {
     "constants": constants,
     "formatContextLimitTruncationNotice": lambda a, r: r.pruning.truncation.notice(a["count"]),
-    "compactRecoverySuffix": lambda a, r: truncate.recovery_notice(a["count"]),
-    "hasImportantTail": lambda a, r: truncate.has_important_tail(a["text"]),
+    "compactRecoverySuffix": lambda a, r: truncation_rules.recovery_notice(a["count"]),
+    "hasImportantTail": lambda a, r: truncation_rules.has_important_tail(a["text"]),
     "truncateToolResultText": truncate_text,
     "truncateToolResultMessage": truncate_message,
     "capToolResultSize": cap_message,
-    "getToolResultTextLength": lambda a, r: truncate.tool_result_text_chars(a["message"]),
+    "getToolResultTextLength": lambda a, r: truncate.tool_result_text_chars(
+        a["message"], r.pruning.truncation
+    ),
     "calculateMaxToolResultChars": lambda a, r: encode(
         caps.max_chars(a["contextWindowTokens"], r.pruning.caps)
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -26,6 +27,10 @@ from tests.engine.pruning.messages import conversations, result, text_of, unchan
 ALL = [RECOVERY_2026_3, RECOVERY_2026_4_20, RECOVERY_2026_5_28]
 
 
+def _chars(messages: Sequence[Any], rules: RecoveryRules) -> int:
+    return sum(tool_result_text_chars(message, rules.truncation) for message in messages)
+
+
 def _three(*lengths: int) -> list[dict[str, Any]]:
     return [user(), *(result(letter * n) for letter, n in zip("abc", lengths, strict=True))]
 
@@ -39,9 +44,7 @@ def test_what_the_plan_promises_is_what_cutting_saves(
     plan = plan_reduction(messages, window, rules, single_cap_chars=cap)
     cut = truncate_tool_results(messages, window, rules, single_cap_chars=cap)
     assert messages == before
-    saved = sum(map(tool_result_text_chars, messages)) - sum(
-        map(tool_result_text_chars, cut.messages)
-    )
+    saved = _chars(messages, rules) - _chars(cut.messages, rules)
     assert saved == plan.max_reducible_chars == sum(made.removed_chars for made in cut.changes)
     changed = {made.position for made in cut.changes}
     assert all(
@@ -56,7 +59,7 @@ def test_the_current_version_cuts_the_oldest_first() -> None:
         _three(900, 900, 900), 50_000, RECOVERY_2026_5_28, single_cap_chars=2000
     )
     assert [(made.position, made.rule) for made in cut.changes] == [(1, AGGREGATE)]
-    assert sum(map(tool_result_text_chars, cut.messages)) == 2000
+    assert _chars(cut.messages, RECOVERY_2026_5_28) == 2000
 
 
 def test_2026_4_20_cuts_the_newest_first() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compaction_app.engine.pruning import truncate
-from compaction_app.engine.pruning.truncate import (
+from compaction_app.engine.pruning import truncate, truncation_rules
+from compaction_app.engine.pruning.truncation_rules import (
     TRUNCATION_2026_3,
     TRUNCATION_2026_4_20,
     TRUNCATION_2026_5_28,
@@ -60,18 +60,18 @@ def test_the_notice_counts_what_is_gone() -> None:
 def test_head_and_tail_are_kept_where_the_tail_tells_of_a_failure() -> None:
     text = "head\n" + "x" * 20_000 + "\nfatal: no such file"
     cut = truncate.truncate_text(text, 9000, TRUNCATION_2026_5_28)
-    head, marker, tail = cut.partition(truncate.MIDDLE_MARKER)
+    head, marker, tail = cut.partition(truncation_rules.MIDDLE_MARKER)
     assert head.startswith("head\n") and marker and "fatal: no such file" in tail
 
 
 @pytest.mark.parametrize("tail", ["Error: x", "STACK TRACE", "all done", '{"a": 1}\n', "x-fatal"])
 def test_an_important_tail(tail: str) -> None:
-    assert truncate.has_important_tail("x " * 3000 + tail)
+    assert truncation_rules.has_important_tail("x " * 3000 + tail)
 
 
 @pytest.mark.parametrize("tail", ["errors", "undone", "[1]", "stack  trace", "error_code", ""])
 def test_an_unimportant_tail(tail: str) -> None:
-    assert not truncate.has_important_tail("x " * 3000 + tail)
+    assert not truncation_rules.has_important_tail("x " * 3000 + tail)
 
 
 @pytest.mark.parametrize("rules", ALL)
@@ -82,7 +82,7 @@ def test_cutting_a_message_leaves_the_given_one_alone(
     before = unchanged(message)
     cut = truncate.truncate_message(message, limit, rules)
     assert message == before
-    assert (cut is message) == (truncate.tool_result_text_chars(message) <= limit)
+    assert (cut is message) == (truncate.tool_result_text_chars(message, rules) <= limit)
 
 
 def test_blocks_share_the_limit_and_other_blocks_stay() -> None:
@@ -100,4 +100,4 @@ def test_a_string_content_and_other_roles_are_never_capped() -> None:
 
 def test_storing_has_a_notice_of_its_own_in_2026_3() -> None:
     capped = truncate.cap_message(result("a" * 500_000), 400_000, TRUNCATION_2026_3)
-    assert text_of(capped).endswith(truncate.GUARD_SUFFIX)
+    assert text_of(capped).endswith(truncation_rules.GUARD_SUFFIX)
