@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,10 +23,11 @@ from compaction_app.engine.pruning.cache_ttl_trim import soft_trimmed
 from compaction_app.engine.replay import Replay, replay
 from compaction_app.engine.replay_prunable import Trimmed
 from compaction_app.engine.replay_pruned_calls import settings_of
-from compaction_app.engine.rule_sets import DEFAULT_RULE_SET
+from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RuleSet
 from compaction_app.engine.session_policy import (
     agent_of_key,
     prompt_tokens,
+    rule_set_of,
     session_policy,
     system_tokens,
 )
@@ -76,10 +78,11 @@ def situation_of(session: Session) -> Situation:
         return _live_situation(session, session.agent)
     index: Mapping[str, Any] = session.index_entry or {}
     text = _text(session)
-    given = read_config(text, DEFAULT_RULE_SET.config) if text else None
-    config = given.config if given else {}
-    faults = tuple(f for f in given.findings if f.severity != "info") if given else ()
-    known = session_policy(config, index, session.provider, session.model, agent=_agent_id(session))
+    given = read_settings(text)
+    faults = tuple(f for f in given.findings if f.severity != "info")
+    known = session_policy(
+        given.config, index, session.provider, session.model, given.rules, _agent_id(session)
+    )
     refused = tuple(Finding("CONFIG_INVALID", problem) for problem in known.problems)
     return Situation(
         session=session,
@@ -115,7 +118,7 @@ def replay_for(
     window = situation.window
     key = (
         window.uuid, window.entry_count, leaf, policy, around.path, around.provider, around.model,
-        around.rules.id, around.constants, hash(_text(situation.session)), situation.system_tokens,
+        around.rules.id, around.constants, _digest(around.config), situation.system_tokens,
     )  # fmt: skip
     with _lock:
         if key in _replays:
@@ -129,6 +132,11 @@ def replay_for(
         while len(_replays) > KEPT_REPLAYS:
             _replays.popitem(last=False)
     return done
+
+
+def _digest(config: Mapping[str, Any]) -> int:
+    """What tells one configuration from another in memory."""
+    return hash(json.dumps(config, default=str))
 
 
 def _trimmed(window: Window, grown: Timeline, policy: Policy, around: Circumstances) -> Trimmed:
@@ -157,7 +165,7 @@ def _trimmed(window: Window, grown: Timeline, policy: Policy, around: Circumstan
 def write_summary(session: Session) -> None:
     """The lines and the verdict that the list of sessions shows."""
     situation = situation_of(session)
-    signs = _signs(session, situation.window)
+    signs = signs_for(session, situation.window)
     lines = lines_of(situation.policy, situation.around)
     session.summary |= {
         "window": lines.window,
@@ -198,7 +206,7 @@ def verdict_on(
         around=around,
         lines=lines,
         grown=timeline_for(situation, leaf),
-        signs=_signs(situation.session, situation.window),
+        signs=signs_for(situation.session, situation.window),
         entry=situation.session.index_entry or None,
         has_config=bool(_text(situation.session))
         or situation.session.is_live
@@ -207,7 +215,7 @@ def verdict_on(
     return by_consequence([*situation.faults, *findings(subject)])
 
 
-def _signs(session: Session, window: Window) -> Signs:
+def signs_for(session: Session, window: Window) -> Signs:
     """What the texts of a window tell; read are only those of entries that no import has read."""
     key = (window.uuid, window.entry_count)
     with _lock:
@@ -224,6 +232,24 @@ def _signs(session: Session, window: Window) -> Signs:
         while len(_signs_kept) > KEPT_REPLAYS:
             _signs_kept.popitem(last=False)
     return signs
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSettings:
+    """An ``openclaw.json`` by the rules of the version that wrote it; empty for no text."""
+
+    config: Mapping[str, Any]
+    findings: tuple[Finding, ...]
+    rules: RuleSet
+
+
+def read_settings(text: str) -> ReadSettings:
+    """Never raises; an unreadable file is an empty one with a finding."""
+    if not text:
+        return ReadSettings({}, (), DEFAULT_RULE_SET)
+    rules = rule_set_of(read_config(text, DEFAULT_RULE_SET.config).config)
+    read = read_config(text, rules.config)
+    return ReadSettings(read.config, read.findings, rules)
 
 
 def config_fault(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from compaction_app.engine.config.edits import Edit, applied
@@ -88,8 +88,10 @@ def _totals(
 def _known(
     config: Mapping[str, Any], agent: str, rules: RuleSet, subject: Subject
 ) -> SessionPolicy:
+    """The settings that a session would have with another file, on the path that it runs on."""
     around = subject.around
-    return session_policy(config, subject.entry or {}, around.provider, around.model, rules, agent)
+    known = session_policy(config, subject.entry or {}, around.provider, around.model, rules, agent)
+    return replace(known, around=replace(known.around, path=around.path))
 
 
 def _added(first: Totals, second: Totals) -> Totals:
