@@ -81,7 +81,7 @@ def situation_of(session: Session) -> Situation:
     given = read_settings(text)
     faults = tuple(f for f in given.findings if f.severity != "info")
     known = session_policy(
-        given.config, index, session.provider, session.model, given.rules, _agent_id(session)
+        given.config, index, session.provider, session.model, given.rules, agent_id_of(session)
     )
     refused = tuple(Finding("CONFIG_INVALID", problem) for problem in known.problems)
     return Situation(
@@ -257,7 +257,7 @@ def config_fault(text: str) -> str:
     return read_config(text, DEFAULT_RULE_SET.config).fault
 
 
-def _agent_id(session: Session) -> str:
+def agent_id_of(session: Session) -> str:
     """The agent's id in the configuration: by the session's key, else by the agent's name."""
     return agent_of_key(session.key) or (session.agent.name if session.agent else "")
 

@@ -111,7 +111,7 @@ def _replayed(situation: Situation, query: Query) -> tuple[Timeline, Replay, lis
 
 
 def head_context(situation: Situation, query: Query) -> dict[str, Any]:
-    """Title, facts, branches, and how the two windows were found."""
+    """Title, facts, branches, and how the windows were found."""
     grown = timeline_for(situation, query.leaf)
     done = replay_for(situation, query.policy, query.around, query.leaf)
     own = replay_for(situation, situation.policy, situation.around, query.leaf).lines
@@ -130,6 +130,7 @@ def head_context(situation: Situation, query: Query) -> dict[str, Any]:
         "traces": (
             ("Memory flush and preflight", done.lines.flush_window),
             ("Runs, pruning and compaction", done.lines.run_window),
+            ("Replies and status", done.lines.reply_window),
         ),
         "marked": [
             (count, MARK_TITLES[name])

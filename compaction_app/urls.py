@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import include, path
 
 from compaction_app import agent_views, decision_views, policy_views, views, work_views
 
@@ -33,4 +33,5 @@ urlpatterns = [
     path("policies/<uuid:uuid>/", policy_views.policy, name="policy"),
     path("policies/<uuid:uuid>/restore/", policy_views.restore, name="restore-policy"),
     path("decisions/<uuid:uuid>/", decision_views.decision, name="decision"),
+    path("", include("compaction_app.doctor_urls")),
 ]

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 from django.db.models import Q, QuerySet
 
+from sessions_app import signals
 from sessions_app.importers.index import Index
 from sessions_app.models import Agent, Session, Team
 from sessions_app.rows import storable
@@ -21,7 +23,7 @@ _IDS_A_QUERY = 500
 NO_SESSION_YET = "No session is stored that it could belong to; upload it together with one."
 SEVERAL_AGENTS = (
     "Several agents are stored, and nothing says which of them it belongs to; upload it together with "
-    "the sessions.json or a transcript of that agent."
+    "the sessions.json or a transcript of that agent, or choose the agent in the doctor."
 )
 
 
@@ -82,6 +84,23 @@ def owners_of_config(team: Team, name: str, home: str, text: str) -> list[Agent]
     if len(used) > 1:
         raise UnknownOwner(SEVERAL_AGENTS)
     return list(used)
+
+
+def configure(
+    owners: Iterable[Agent], text: str
+) -> tuple[Literal["new", "changed", ""], list[Session]]:
+    """Keep a configuration with its agents; what that was, and the sessions it now holds for."""
+    status: Literal["new", "changed", ""] = ""
+    reached: list[Session] = []
+    for agent in owners:
+        if agent.config_text != text:
+            status = "changed" if agent.config_text else "new"
+            agent.config_text = text
+            agent.save(update_fields=["config_text"])
+            reached += agent.sessions.all()
+    for session in reached:
+        signals.session_changed.send(Session, session=session)
+    return status, reached
 
 
 def stored_sessions(

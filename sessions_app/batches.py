@@ -186,16 +186,10 @@ class _Group:
 
     def _configure(self, owners: Sequence[Agent], text: str, *, is_alone: bool) -> FileReport:
         """``is_alone``: the report lists the sessions that the configuration reaches."""
+        changed, reached = agents.configure(owners, text)
         status: Status = "unchanged"
-        reached: list[Session] = []
-        for agent in owners:
-            if agent.config_text != text:
-                status = "extended" if agent.config_text else "imported"
-                agent.config_text = text
-                agent.save(update_fields=["config_text"])
-                reached += agent.sessions.all()
-        for session in reached:
-            signals.session_changed.send(Session, session=session)
+        if changed:
+            status = "imported" if changed == "new" else "extended"
         return FileReport(self._bundle.config, status, "", tuple(reached) if is_alone else ())
 
     def _read_index(self, name: str) -> tuple[Index, FileReport | None]:

@@ -112,7 +112,7 @@ class Setting:
         items = value.split(",") if isinstance(value, str) else value
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
             raise BadValue(f"{self.key}: a list of texts is expected.")
-        return tuple(_showable(trimmed) for item in items if (trimmed := js.trim(item)))
+        return tuple(showable(trimmed) for item in items if (trimmed := js.trim(item)))
 
     def _bytes(self, value: Any) -> int | str:
         """A whole number, or a text with a unit as it was written."""
@@ -127,7 +127,7 @@ class Setting:
     def _text(self, value: Any) -> str:
         if not isinstance(value, str):
             raise BadValue(f"{self.key}: a text is expected. {self.accepts}".strip())
-        return _showable(value)
+        return showable(value)
 
     @property
     def accepts(self) -> str:
@@ -148,7 +148,7 @@ class Setting:
         return f"{what}{low or ''}{high or ''}."
 
 
-def _showable(text: str) -> str:
+def showable(text: str) -> str:
     """``text`` with "?" for what no page, address or database takes: half a surrogate pair."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 

@@ -22,6 +22,7 @@ from compaction_app.engine.config.edits import (
 )
 from compaction_app.engine.config.layout import Node, NoLayout, layout, tokens
 from compaction_app.engine.config.syntax import ConfigSyntaxError, parse_config
+from compaction_app.engine.setting import showable
 
 _NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
 _INDENT: Final = re.compile(r"^([ \t]+)\S", re.MULTILINE)
@@ -179,7 +180,7 @@ def _rendered(text: str, node: Node, value: Any) -> str:
 
 def _value(value: Any, indent: str, unit: str, quoted: bool, is_long: bool) -> str:
     if not isinstance(value, dict) or not value:
-        return json.dumps(value, ensure_ascii=False)
+        return _json(value)
     pairs = [
         f"{_key(key, quoted)}: {_value(item, indent + unit, unit, quoted, is_long)}"
         for key, item in value.items()
@@ -191,7 +192,13 @@ def _value(value: Any, indent: str, unit: str, quoted: bool, is_long: bool) -> s
 
 
 def _key(key: str, quoted: bool) -> str:
-    return key if not quoted and _NAME.match(key) else json.dumps(key, ensure_ascii=False)
+    return key if not quoted and _NAME.match(key) else _json(key)
+
+
+def _json(value: Any) -> str:
+    """A value as JSON; halves of surrogate pairs, which no file holds, as escapes."""
+    written = json.dumps(value, ensure_ascii=False)
+    return written if showable(written) == written else json.dumps(value)
 
 
 def _quotes(text: str, node: Node) -> bool:

@@ -11,6 +11,7 @@ from compaction_app.engine.config.schema import ConfigRules
 from compaction_app.engine.config.syntax import ConfigSyntaxError, parse_config
 from compaction_app.engine.config.validate import Issue, validate_config
 from compaction_app.engine.diagnose.finding import Finding, Numbers
+from compaction_app.engine.setting import showable
 
 MOST_ISSUES: Final = 20
 
@@ -53,7 +54,7 @@ def _issues(config: Mapping[str, Any], rules: ConfigRules) -> Iterator[Finding]:
     parts = [reference.path for reference in references(config) if reference.is_include]
     for issue in [issue for issue in issues if not _is_elsewhere(issue, parts)][:MOST_ISSUES]:
         for key in issue.unknown_keys:
-            path = f"{issue.path}.{key.key}" if issue.path else key.key
+            path = showable(f"{issue.path}.{key.key}" if issue.path else key.key)
             numbers = {"path": path}
             if key.nearest:
                 numbers["nearest"] = key.nearest
@@ -65,7 +66,7 @@ def _issues(config: Mapping[str, Any], rules: ConfigRules) -> Iterator[Finding]:
                 numbers,
             )
         if not issue.unknown_keys:
-            path = issue.path or "openclaw.json"
+            path = showable(issue.path) or "openclaw.json"
             yield Finding(
                 "CONFIG_INVALID",
                 f"{path}: {issue.message}. The runtime does not start with it.",
@@ -84,14 +85,14 @@ def _references(config: Mapping[str, Any]) -> Iterator[Finding]:
     """Files and variables that the runtime puts in before it reads anything."""
     found = list(references(config))
     for reference in [each for each in found if each.is_include][:MOST_ISSUES]:
-        place = reference.path or "openclaw.json"
+        place, name = showable(reference.path) or "openclaw.json", showable(reference.name)
         yield Finding(
             "CONFIG_INCLUDE",
-            f"{place} takes in the file {reference.name}, which was not looked at: what it sets is "
+            f"{place} takes in the file {name}, which was not looked at: what it sets is "
             "not known here.",
-            {"path": place, "file": reference.name},
+            {"path": place, "file": name},
         )
-    variables = {each.name: each.path for each in found if not each.is_include}
+    variables = {each.name: showable(each.path) for each in found if not each.is_include}
     if variables:
         names = ", ".join(sorted(variables))
         yield Finding(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -129,10 +129,15 @@ def agent_report(
     )
 
 
-def outcomes_of(config: Configuration, report: AgentReport, rules: RuleSet) -> list[Outcome]:
-    """What the changes would do to the sessions that the report has at hand."""
-    changes = report.corrected.changes
-    return outcomes(config.values, report.agent, rules, report.cases, changes)
+def outcomes_of(
+    config: Configuration,
+    report: AgentReport,
+    rules: RuleSet,
+    changes: Sequence[Correction] | None = None,
+) -> list[Outcome]:
+    """What changes (all that are proposed, if not told which) do to the sessions at hand."""
+    making = report.corrected.changes if changes is None else changes
+    return outcomes(config.values, report.agent, rules, report.cases, making)
 
 
 def _corrected(

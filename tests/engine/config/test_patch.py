@@ -114,6 +114,10 @@ def test_a_text_that_is_no_configuration_has_no_layout(text: str) -> None:
         layout(text)
 
 
+def test_half_a_surrogate_pair_is_written_as_an_escape() -> None:
+    assert patched("{}", [Put(("a",), "\ud83d ü")]) == '{"a": "\\ud83d \\u00fc"}'
+
+
 # Any file, any edit
 
 KEYS = st.sampled_from(["a", "b", "c-d", "agents", "x y"])
