@@ -28,7 +28,7 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """Give a key another name, at its place among the others."""
+    """Give a key another name, at its place among the others; nothing happens where that is taken."""
 
     place: Place
     key: str

@@ -67,7 +67,9 @@ def _edited(text: str, edit: Edit) -> str:
             return shorter
         case Rename():
             holder = _at(root, edit.place[:-1])
-            named = [m for m in holder.members if m.key == edit.place[-1]] if holder else []
+            members = holder.members if holder else ()
+            is_taken = any(member.key == edit.key for member in members)
+            named = [m for m in members if m.key == edit.place[-1] and not is_taken]
             for member in reversed(named):
                 is_quoted = text[member.start] in "\"'"
                 text = _replace(text, member.start, member.key_end, _key(edit.key, is_quoted))
