@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -13,8 +13,15 @@ from compaction_app.copies import own_or_copy
 from compaction_app.engine.compaction_mode import compaction_timeout_ms
 from compaction_app.engine.flush_run import error_text
 from compaction_app.engine.reasons import sentence
-from compaction_app.flush_asks import asked_flush
-from compaction_app.flush_dialogue import Dialogue, FlushFailed, converse, summarised
+from compaction_app.flush_asks import FlushAsked, asked_flush
+from compaction_app.flush_dialogue import (
+    MAX_NOTE_CHARS,
+    Dialogue,
+    FlushFailed,
+    converse,
+    spoken,
+    summarised,
+)
 from compaction_app.flush_writing import Flushed, write_flush
 from compaction_app.memory import text_of
 from compaction_app.models import FlushRecord, MemoryFile
@@ -22,6 +29,7 @@ from compaction_app.sealed import Unreadable
 from compaction_app.step_log import StepLog, TookTooLong
 from sessions_app import jobs
 from sessions_app.models import Agent, Job, Session
+from sessions_app.tokens import javascript as js
 from sessions_app.transcripts.session_context import llm_messages
 from sessions_app.transcripts.timestamps import iso_text
 from sessions_app.working import CannotDo, Hold
@@ -30,6 +38,7 @@ from sessions_app.workspace import files_of
 KIND: Final = "flush"
 TASK: Final = "compaction_app.tasks.flush_session"
 DUE: Final = "due"
+BY_AGENT: Final = "the agent"
 TIMED_OUT: Final = "The memory flush took too long"
 
 
@@ -47,6 +56,15 @@ def request_flush(
     arguments = {"trigger": trigger, "prompt": prompt}
     return jobs.enqueue(
         session.team, KIND, f"{session.title}: flush memories", arguments, session=session
+    )
+
+
+def request_agent_notes(session: Session, notes: Sequence[str], reply: str) -> Job:
+    """A job that stores what an agent wrote in a flush turn of its own."""
+    written = {"notes": [note[:MAX_NOTE_CHARS] for note in notes], "reply": reply}
+    arguments = {"trigger": MANUAL, "prompt": None, "written": written}
+    return jobs.enqueue(
+        session.team, KIND, f"{session.title}: store notes", arguments, session=session
     )
 
 
@@ -106,6 +124,9 @@ def _flush(hold: Hold, session: Session, trigger: str) -> FlushRecord:
 def _carried_out(base: Flushed) -> Flushed:
     """The turn itself, on the model of the plan, else on the agent's, else by a summariser."""
     session, ask, log = base.session, base.ask, base.log
+    written = base.job.arguments.get("written")
+    if written is not None:
+        return _with(base, _written(written, ask), BY_AGENT)
     agent, plan, context, texts = session.agent, ask.plan, ask.context, ask.texts
     assert agent is not None and plan is not None and context is not None and texts is not None
     connection = None
@@ -129,6 +150,15 @@ def _carried_out(base: Flushed) -> Flushed:
         takes_tools=row.takes_tools,
     )  # fmt: skip
     return _with(base, done, row.name)
+
+
+def _written(written: Mapping[str, Any], ask: FlushAsked) -> Dialogue:
+    """An agent's own notes; an answer without a note is one, unless it is for nobody."""
+    said = spoken(str(written.get("reply", "")), ask.live.setup.rules.silent_reply)
+    notes = [note for note in written.get("notes", []) if not js.is_blank(note)]
+    if notes or not said:
+        return Dialogue(notes=notes, reply=said)
+    return Dialogue(notes=[said[:MAX_NOTE_CHARS]])
 
 
 def _with(base: Flushed, done: Dialogue, summariser: str) -> Flushed:

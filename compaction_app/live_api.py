@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
@@ -11,10 +12,8 @@ from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from ninja import Router, Status
 
 from compaction_app import live_turns
-from compaction_app.api import stage_out
-from compaction_app.engine.compaction.run import CompactionOrder
-from compaction_app.engine.lines import Lines
-from compaction_app.engine.turn.requests import Compaction
+from compaction_app.due_jobs import due_job
+from compaction_app.live_answers import appended_out, change_out, flush_turn_out, follows_out
 from compaction_app.live_schemas import (
     AppendedOut,
     CallIn,
@@ -24,20 +23,29 @@ from compaction_app.live_schemas import (
     ReportedOut,
     SessionIn,
 )
-from compaction_app.live_turns import LiveSetup
-from compaction_app.next_step import Next, NothingToSend
+from compaction_app.next_step import NothingToSend
 from sessions_app.api import PROBLEMS, session_out
 from sessions_app.api import router as sessions
-from sessions_app.api_access import ADMIN, READ, WRITE, Conflict, InvalidField, load
+from sessions_app.api_access import (
+    ADMIN,
+    READ,
+    WRITE,
+    WRITE_ASYNC,
+    Conflict,
+    InvalidField,
+    load,
+)
 from sessions_app.export import exported, file_name
 from sessions_app.idempotency import once
+from sessions_app.jobs_api import Wait
 from sessions_app.live_sessions import archive_session, create_session, delete_session
 from sessions_app.message_forms import BadForm, Form, from_stored, stored_usage, to_stored
 from sessions_app.models import Agent, Session
+from sessions_app.pool import in_pool
 from sessions_app.schemas import Problem, SessionOut
 from sessions_app.transcripts.session_context import llm_messages
-from sessions_app.transcripts.session_index import is_known_fresh, total_tokens
-from sessions_app.writing import Appended, BadMessage, CannotWrite, HeadMoved
+from sessions_app.waiting import job_ended
+from sessions_app.writing import BadMessage, CannotWrite, HeadMoved
 
 router = Router(tags=["live"], by_alias=True)
 # An address belongs to one router: what lies at one that the floor below has goes to its router.
@@ -76,6 +84,7 @@ def archive(request: HttpRequest, session_id: UUID) -> Json:
     """Take no more messages; everything stays to be read."""
     session = _session(request, session_id)
     archive_session(session)
+    session.refresh_from_db(fields=["archived_at"])
     return session_out(session)
 
 
@@ -109,9 +118,23 @@ def append_messages(request: HttpRequest, session_id: UUID, payload: MessagesIn)
     return once(request, work)
 
 
-@router.post("/sessions/{uuid:session_id}/prepare", auth=READ, response={200: PreparedOut, **WRITES})  # fmt: skip
-def prepare(request: HttpRequest, session_id: UUID, payload: PrepareIn) -> Json:
-    """What to send with the next model call, or what must happen first. Nothing is stored."""
+@router.post("/sessions/{uuid:session_id}/prepare", auth=WRITE_ASYNC, response={200: PreparedOut, **WRITES})  # fmt: skip
+async def prepare(
+    request: HttpRequest, session_id: UUID, payload: PrepareIn, wait: Wait = 0
+) -> Json:
+    """What to send with the next model call, or what must happen first and the job that does it.
+
+    Nothing is stored of the session: the same head and prompt give the same answer and the same job.
+    With `wait` the answer is held until what must happen first has happened, or the time is up.
+    """
+    deadline = time.monotonic() + wait
+    prepared = await in_pool(_prepared, request, session_id, payload)
+    while wait and prepared["job"] and await job_ended(prepared["job"], deadline):
+        prepared = await in_pool(_prepared, request, session_id, payload)
+    return prepared
+
+
+def _prepared(request: HttpRequest, session_id: UUID, payload: PrepareIn) -> Json:
     session = _session(request, session_id)
     prompt = None
     if payload.prompt is not None:
@@ -122,19 +145,21 @@ def prepare(request: HttpRequest, session_id: UUID, payload: PrepareIn) -> Json:
     with _told():
         done = live_turns.prepare(session, prompt)
     step = done.next
-    sends = step.action == "send" and step.context is not None
-    context = step.context
+    job = due_job(session, step, prompt) if step.action in ("flush", "compact") else None
+    context = step.context if step.action == "send" else None
     return {
-        **_follows(step),
+        **follows_out(step),
         "head": done.head,
+        "job": job.uuid if job else None,
+        "flush_turn": flush_turn_out(session, prompt)
+        if step.action == "flush" and not job
+        else None,
         "system": [
             {"name": part.kind, "text": part.text, "stable": part.cacheable}
             for part in done.system.parts
         ],
-        "messages": from_stored(payload.form, llm_messages(context.messages))
-        if sends and context
-        else None,
-        "changes": [change_out(change) for change in context.changes] if sends and context else [],
+        "messages": from_stored(payload.form, llm_messages(context.messages)) if context else None,
+        "changes": [change_out(change) for change in context.changes] if context else [],
     }
 
 
@@ -154,78 +179,14 @@ def report_call(request: HttpRequest, session_id: UUID, payload: CallIn) -> Json
             done = live_turns.report_call(
                 session, stored, error=payload.error, expected_head=payload.expected_head
             )
-        nothing: Json = {"action": None, "due": None, "reply": None, "decisions": []}
-        follows = nothing if done.next is None else _follows(done.next)
-        return {**appended_out(session, done.appended, origin), **follows}
+        appended = appended_out(session, done.appended, origin)
+        if done.next is None:
+            nothing: Json = {"action": None, "due": None, "reply": None, "decisions": []}
+            return {**appended, **nothing}
+        job = due_job(session, done.next)
+        return {**appended, **follows_out(done.next), "job": job.uuid if job else None}
 
     return once(request, work)
-
-
-def appended_out(session: Session, done: Appended, origin: Sequence[int]) -> Json:
-    """What an append did, each receipt with the sent message that it is of."""
-    session.refresh_from_db()
-    return {
-        "head": done.head,
-        "entries": done.entries,
-        "estimated_tokens": done.tokens,
-        "receipts": [
-            {
-                "sent": sent,
-                "id": receipt.id,
-                "added": list(receipt.added),
-                "reason": receipt.reason,
-                "changes": list(receipt.changes),
-            }
-            for sent, receipt in zip(origin, done.receipts, strict=True)
-        ],
-        "pressure": pressure_out(session, LiveSetup.of(session).setup.lines),
-        "event": done.event,
-    }
-
-
-def pressure_out(session: Session, lines: Lines) -> Json:
-    """How far the last run's total is from each line that counts in billed tokens."""
-    index = session.index_entry or {}
-    total = total_tokens(index)
-    known = None if total is None else round(total)
-    return {
-        "window": lines.window,
-        "stored_total": known,
-        "fresh": is_known_fresh(index),
-        "fill": round(known / lines.window, 4) if known is not None and lines.window else None,
-        "lines": [
-            {
-                "name": line.name,
-                "tokens": line.tokens,
-                "unit": line.unit,
-                "distance": None
-                if known is None or "billed" not in line.unit
-                else line.tokens - known,
-            }
-            for line in lines.lines
-            if line.active
-        ],
-    }
-
-
-def change_out(change: Any) -> Json:
-    names = ("position", "rule", "before_chars", "after_chars", "reason")
-    return {name: getattr(change, name) for name in names}
-
-
-def _follows(step: Next) -> Json:
-    return {
-        "action": step.action,
-        "due": due_out(step.compaction) if step.compaction else None,
-        "reply": step.reply,
-        "decisions": [stage_out(stage) for stage in step.stages],
-    }
-
-
-def due_out(due: Compaction) -> Json:
-    order: CompactionOrder = due.order
-    tokens = getattr(order, "observed_tokens", None)
-    return {"trigger": due.trigger, "tokens": None if tokens is None else round(tokens)}
 
 
 def _session(request: HttpRequest, session_id: UUID) -> Session:

@@ -160,6 +160,15 @@ class PrepareIn(CamelSchema):
     prompt: Json | None = Field(None, description="The new user message; null to go on behind the last stored one.", examples=[{"role": "user", "content": "hello"}])  # fmt: skip
 
 
+class CompactIn(CamelSchema):
+    instructions: str = Field("", max_length=4_000, description="What the summary is to look at, as typed behind /compact.", examples=["keep the deploy plan"])  # fmt: skip
+
+
+class NotesIn(CamelSchema):
+    notes: list[str] = Field([], max_length=50, description="What goes to the memory file, in order.", examples=[["- The deploy is on Friday."]])  # fmt: skip
+    reply: str = Field("", max_length=50_000, description="What the model answered; without a note it is one, unless it is NO_REPLY.", examples=["NO_REPLY"])  # fmt: skip
+
+
 class ChangeOut(CamelSchema):
     """What a rule did to a message; characters are UTF-16 units."""
 

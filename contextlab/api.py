@@ -13,6 +13,7 @@ from ninja.errors import HttpError, ValidationError
 from compaction_app.agents_api import router as agents
 from compaction_app.api import router as compaction
 from compaction_app.live_api import router as live
+from compaction_app.work_api import router as work
 from contextlab.api_answers import API_NAMESPACE
 from contextlab.problems import problem, problem_answer
 from contextlab.rate_limit import count_call
@@ -25,6 +26,7 @@ from sessions_app.api_access import (
     TooManyCalls,
     count_calls_with,
 )
+from sessions_app.jobs_api import router as jobs
 from sessions_app.stream_api import router as streams
 
 log = logging.getLogger(__name__)
@@ -43,6 +45,8 @@ api = NinjaAPI(
 api.add_router("", sessions)
 api.add_router("", agents)
 api.add_router("", live)
+api.add_router("", work)
+api.add_router("", jobs)
 api.add_router("", streams)
 api.add_router("", compaction)
 count_calls_with(lambda token: count_call(str(token.uuid), settings.API_CALLS_PER_MINUTE))

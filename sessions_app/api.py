@@ -13,13 +13,12 @@ from sessions_app.api_access import READ, WRITE, load, owned
 from sessions_app.entries import window_of
 from sessions_app.loaded import timeline_of
 from sessions_app.masking import mask_all
-from sessions_app.models import Entry, Job, Session
+from sessions_app.models import Entry, Session
 from sessions_app.payload import record_of
 from sessions_app.schemas import (
     CallsOut,
     EntryOut,
     EntryPage,
-    JobOut,
     Problem,
     SessionOut,
     SessionPage,
@@ -95,21 +94,6 @@ def list_entries(
     }
 
 
-@router.get("/jobs/{uuid:job_id}", auth=READ, response={200: JobOut, **PROBLEMS}, tags=["jobs"])
-def read_job(request: HttpRequest, job_id: UUID) -> dict[str, Any]:
-    """How far a job is."""
-    job = load(Job.objects.select_related("session"), request, job_id)
-    return {
-        "id": job.uuid,
-        "session": job.session.uuid if job.session else None,
-        **{
-            name: getattr(job, name)
-            for name in JobOut.model_fields
-            if name not in ("id", "session")
-        },
-    }
-
-
 def session_out(session: Session) -> dict[str, Any]:
     facts = session.facts
     return {
@@ -123,6 +107,8 @@ def session_out(session: Session) -> dict[str, Any]:
             for name in (
                 "title",
                 "source",
+                "is_live",
+                "archived_at",
                 "provider",
                 "model",
                 "peak_tokens",

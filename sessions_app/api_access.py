@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 from uuid import UUID
 
-from asgiref.sync import sync_to_async
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
 from ninja.security import HttpBearer
 
 from sessions_app import api_tokens
 from sessions_app.models import ApiToken
+from sessions_app.pool import in_pool
 
 Owned = TypeVar("Owned", bound=Model)
 
@@ -82,17 +82,22 @@ class Bearer(HttpBearer):
         return api_tokens.verify(token)
 
 
-class StreamBearer(HttpBearer):
-    """A token that may read, for operations that run on the event loop."""
+class AsyncBearer(HttpBearer):
+    """The same for operations that run on the event loop."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__()
+        self._bearer = Bearer(scope)
 
     async def __call__(self, request: HttpRequest) -> ApiToken:
-        return await sync_to_async(READ)(request)
+        return await in_pool(self._bearer, request)
 
     def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
         raise NotImplementedError("asked through __call__")
 
 
 READ, WRITE, ADMIN = Bearer("read"), Bearer("write"), Bearer("admin")
+READ_ASYNC, WRITE_ASYNC = AsyncBearer("read"), AsyncBearer("write")
 
 
 def token_of(request: HttpRequest) -> ApiToken:

@@ -34,6 +34,10 @@ class SessionOut(CamelSchema):
     title: str = Field(examples=["agent:main:main"])
     agent: str | None = Field(description="Name of its agent.", examples=["main"])
     source: str = Field(description="Format it was imported from.", examples=["openclaw"])
+    is_live: bool = Field(
+        description="Fed through this API; otherwise imported, and never changed."
+    )
+    archived_at: datetime | None
     provider: str = Field(examples=["anthropic"])
     model: str = Field(examples=["claude-opus-4-5"])
     entries: int = Field(description="Entries stored.", examples=[1003])
@@ -96,9 +100,17 @@ class JobOut(CamelSchema):
     done: int = Field(description="How much is done, in the unit of the kind.", examples=[3])
     total: int = Field(examples=[7])
     attempts: int = Field(examples=[1])
+    step: str = Field(description="Where it is.", examples=["chunk 3 of 7"])
+    worker: str
+    result: dict[str, Any] = Field(description="What came of it.")
     error: str = Field(description="Why it failed, empty otherwise.")
     created_at: datetime
     finished_at: datetime | None
+
+
+class JobPage(CamelSchema):
+    items: list[JobOut]
+    next: int | None = Field(description="Pass as `before` for the next page; null at the end.")
 
 
 class EventOut(CamelSchema):

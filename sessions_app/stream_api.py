@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Annotated, Any
 from uuid import UUID
 
-from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from ninja import Header, Query, Router
 
 from sessions_app.api import PROBLEMS, Limit
-from sessions_app.api_access import READ, InvalidField, StreamBearer, load, token_of
+from sessions_app.api_access import READ, READ_ASYNC, InvalidField, load, token_of
 from sessions_app.events import events_after
 from sessions_app.masking import mask_all
 from sessions_app.models import Session
+from sessions_app.pool import in_pool
 from sessions_app.schemas import EventOut
 from sessions_app.stream import session_stream, team_stream
 
@@ -46,16 +46,16 @@ def list_events(
     ]
 
 
-@router.get("/sessions/{uuid:session_id}/events/stream", auth=StreamBearer(), response=PROBLEMS, openapi_extra=STREAM)  # fmt: skip
+@router.get("/sessions/{uuid:session_id}/events/stream", auth=READ_ASYNC, response=PROBLEMS, openapi_extra=STREAM)  # fmt: skip
 async def stream_session(
     request: HttpRequest, session_id: UUID, after: After = 0, last_event_id: LastEventId = ""
 ) -> HttpResponseBase:
     """The same as it happens. A comment comes every 15 s when nothing does."""
-    session = await sync_to_async(load)(Session.objects.all(), request, session_id)
+    session = await in_pool(load, Session.objects.all(), request, session_id)
     return event_stream(session_stream(session, _resumed(last_event_id, after) or 0))
 
 
-@router.get("/events/stream", auth=StreamBearer(), response=PROBLEMS, openapi_extra=STREAM)
+@router.get("/events/stream", auth=READ_ASYNC, response=PROBLEMS, openapi_extra=STREAM)
 async def stream_team(request: HttpRequest, last_event_id: LastEventId = "") -> HttpResponseBase:
     """What happens to all sessions of the team, from now on.
 

@@ -8,13 +8,19 @@ from uuid import uuid4
 import pytest
 
 from compaction_app.models import Decision
+from sessions_app import jobs
 from sessions_app.models import Entry, Session
 from tests.api_client import ApiClient, api_of
 from tests.compaction_app.live import answer, live_agent, live_session, user
 from tests.conftest import Person, source_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 Json = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "wake", lambda job: None)
 
 
 @pytest.fixture
@@ -34,7 +40,7 @@ def path(session: Session, part: str = "") -> str:
 def test_a_session_is_begun_alone_or_below_another(alice: Person, api: ApiClient) -> None:
     agent = live_agent(alice)
     first = api.post("/sessions", {"agent": str(agent.uuid), "title": "周一"})
-    assert (first["title"], first["source"], first["entries"]) == ("周一", "live", 0)
+    assert (first["title"], first["isLive"], first["entries"]) == ("周一", True, 0)
     api.post(f"/sessions/{first['id']}/messages", {"messages": [user("hello"), answer("hi")]})
     fork = {"agent": str(agent.uuid), "parent": first["id"], "fork": True}
     below = api.post("/sessions", fork)
@@ -214,7 +220,7 @@ def test_an_archived_session_takes_nothing_and_an_imported_one_never_did(
 ) -> None:
     api.post(path(session, "/messages"), {"messages": [user("hello"), answer("hi")]})
     data = b"".join(api.request("GET", path(session, "/export")).streaming_content)
-    api.call("POST", path(session, "/archive"))
+    assert api.post(path(session, "/archive"), None)["archivedAt"]
     assert api.call("POST", path(session, "/messages"), {"messages": [user("x")]})[0] == 409
     imported = alice.imports(data, "imported.jsonl")
     assert api.call("POST", path(imported, "/messages"), {"messages": [user("x")]})[0] == 404
@@ -247,8 +253,8 @@ def test_other_teams_and_unknown_ids_are_404(alice: Person, bob: Person, api: Ap
     assert api.call("POST", "/sessions", mine)[0] == 404
 
 
-def test_a_reader_may_prepare_and_store_nothing(alice: Person, session: Session) -> None:
+def test_a_reader_stores_nothing_and_starts_nothing(alice: Person, session: Session) -> None:
     api = api_of(alice.team, "read")
-    assert api.call("POST", path(session, "/prepare"), {"prompt": user("x")})[0] == 200
+    assert api.call("POST", path(session, "/prepare"), {"prompt": user("x")})[0] == 403
     for part in ("/messages", "/calls"):
         assert api.call("POST", path(session, part), {"messages": [user("x")]})[0] == 403

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from sessions_app import masking
-from sessions_app.models import Job, Session
+from sessions_app.models import Session
 from tests.api_client import api_of
 from tests.builders import short_session
 from tests.conftest import Person
@@ -84,20 +84,7 @@ def test_entries_come_as_they_were_read_in_pages_and_masked(alice: Person) -> No
 
 def test_other_teams_and_unknown_ids_are_404_everywhere(alice: Person, bob: Person) -> None:
     theirs = bob.imports(short_session().data())
-    job = Job.objects.create(team=bob.team, kind="import", title="theirs")
     api = api_of(alice.team)
     for uuid in (theirs.uuid, uuid4()):
         for part in ("", "/calls", "/entries"):
             assert api.call("GET", f"/sessions/{uuid}{part}")[0] == 404
-    for uuid in (job.uuid, uuid4()):
-        assert api.call("GET", f"/jobs/{uuid}")[0] == 404
-
-
-def test_a_job_tells_how_far_it_is(alice: Person) -> None:
-    session = Session.objects.create(team=alice.team, title="x")
-    job = Job.objects.create(
-        team=alice.team, kind="recount", title="count", session=session, done=3, total=7
-    )
-    told = api_of(alice.team).get(f"/jobs/{job.uuid}")
-    assert (told["state"], told["done"], told["total"]) == ("queued", 3, 7)
-    assert (told["session"], told["finishedAt"]) == (str(session.uuid), None)
