@@ -42,6 +42,7 @@ class Job(models.Model):
     error = models.TextField(blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     queued_at = models.DateTimeField(default=timezone.now)
+    woken_at = models.DateTimeField(null=True, help_text="when a worker was last told of it")
     started_at = models.DateTimeField(null=True)
     leased_until = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)

@@ -28,6 +28,10 @@ LEASE = timedelta(seconds=settings.JOB_LEASE_SECONDS)
 MAX_ATTEMPTS = 5
 WAITED = timedelta(seconds=20)
 """A job that waits for longer may have lost its message, and is sent again."""
+RESEND = timedelta(minutes=1)
+RESEND_IN_LINE = timedelta(minutes=10)
+"""How long after a message the next one is sent: as long as the queue moves, those who wait in it were
+not forgotten, and a long queue must not grow by messages that say what it holds already."""
 
 log = logging.getLogger(__name__)
 
@@ -80,6 +84,8 @@ def wake(job: Job) -> None:
         current_app.send_task(KINDS[job.kind].task, args=[str(job.uuid)], retry=False)
     except (OSError, KombuError) as error:
         log.warning("job %s stays queued, the broker is not there: %s", job.uuid, error)
+    else:
+        Job.objects.filter(pk=job.pk).update(woken_at=timezone.now())
 
 
 def claim(uuid: UUID | str, now: datetime | None = None, worker: str = "") -> Job | None:
@@ -237,8 +243,15 @@ def sweep(now: datetime | None = None) -> int:
         fail(job, f"The worker died {job.attempts} times while doing this.")
     for job in without.filter(cancel_asked=True):
         cancel(job, now)
+    moves = Job.objects.filter(started_at__gt=now - RESEND, started_at__lte=now).exists()
     waiting = Job.objects.filter(state=Job.State.QUEUED, queued_at__lt=now - WAITED)
-    stuck = list(without) + list(waiting)
+    stuck = list(without.exclude(_told_since(now - RESEND, now)))
+    stuck += waiting.exclude(_told_since(now - (RESEND_IN_LINE if moves else RESEND), now))
     for job in stuck:
         wake(job)
     return len(stuck)
+
+
+def _told_since(since: datetime, now: datetime) -> Q:
+    """Jobs of which a worker was told lately; a time to come was written before the clock went back."""
+    return Q(woken_at__gte=since, woken_at__lte=now)

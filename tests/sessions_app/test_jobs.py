@@ -127,6 +127,20 @@ def test_the_sweep_tells_of_jobs_that_nobody_works_on(alice: Person, sent: list[
     assert str(fresh.uuid) not in sent
 
 
+def test_a_long_queue_does_not_grow_by_its_own_messages(alice: Person, sent: list[str]) -> None:
+    now = timezone.now()
+    long_ago = now - timedelta(minutes=5)
+    for _ in range(3):
+        queued(alice, queued_at=long_ago)
+    assert jobs.sweep(now) == 3
+    assert jobs.sweep(now + timedelta(seconds=30)) == 0
+    assert jobs.sweep(now + timedelta(seconds=90)) == 3  # nothing moves: the messages may be lost
+    queued(alice, state="running", started_at=now + timedelta(seconds=200),
+           leased_until=now + timedelta(seconds=240), attempts=1)  # fmt: skip
+    assert jobs.sweep(now + timedelta(seconds=210)) == 0  # it moves: they stand in line
+    assert jobs.sweep(now + timedelta(minutes=20)) >= 3
+
+
 def test_a_job_that_kills_its_workers_is_failed(alice: Person, sent: list[str]) -> None:
     past = timezone.now() - timedelta(seconds=1)
     job = queued(alice, state="running", leased_until=past, attempts=jobs.MAX_ATTEMPTS)
