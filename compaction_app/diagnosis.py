@@ -250,7 +250,9 @@ def _judged(
         has_config=settings.path is not None,
     )
     if recording is not None:
-        subject = replace(subject, grown=recording.grown, signs=recording.signs)
+        subject = replace(
+            subject, grown=recording.grown, signs=recording.signs, losses=recording.losses
+        )
     session = recording.identity if recording else str(entry.get("sessionId") or "")
     told = [*findings(subject), *damage.find(recording.problems if recording else ())]
     named = tuple(replace(finding, session=session, agent=agent) for finding in told)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from compaction_app.engine.retention.cycles import cycles_of
+from compaction_app.engine.retention.losses import Loss, losses_of
+from compaction_app.engine.retention.session_index import SessionIndex
 from sessions_app.importers import NotATranscript, entries_of
 from sessions_app.importers.records import giant_file
 from sessions_app.tokens.exact import encoding_for
 from sessions_app.transcripts.columns import UNKNOWN, columns_of_rows, row_of
-from sessions_app.transcripts.measures import measure
+from sessions_app.transcripts.measures import context_message, measure
 from sessions_app.transcripts.signs import SignReader, Signs
 from sessions_app.transcripts.timeline import Timeline, timeline
-from sessions_app.transcripts.transcript import Entry, Header, Problem
+from sessions_app.transcripts.transcript import Entry, Header, JsonObject, Problem
 
 CHUNK_BYTES: Final = 1 << 20
 EXACT_BYTES: Final = 8 << 20
@@ -34,6 +37,7 @@ class Recording:
     grown: Timeline
     signs: Signs
     problems: tuple[Problem, ...]
+    losses: tuple[Loss, ...] = ()
 
 
 def read_recording(path: Path) -> Recording | str:
@@ -42,11 +46,30 @@ def read_recording(path: Path) -> Recording | str:
         recording = _read(path, None)
         if _needs_exact(recording, path):
             recording = _read(path, encoding_for(recording.model))
+        if len(recording.grown.compactions.place):
+            recording = replace(recording, losses=_losses(path, recording.grown))
     except NotATranscript as error:
         return str(error)
     except OSError as error:
         return f"It cannot be read: {error.strerror or error}."
     return recording
+
+
+def _losses(path: Path, grown: Timeline) -> tuple[Loss, ...]:
+    """What its compactions lost; the file is read again, for most files hold none."""
+    index = SessionIndex()
+    spans = zip(grown.compactions.kept.tolist(), grown.compactions.place.tolist(), strict=True)
+    wanted = {seq for kept, place in spans for seq in grown.branch[kept:place].tolist()}
+    tails: dict[int, JsonObject] = {}
+    for entry in _Reader(path, None).entries():
+        index.add((entry,))
+        if entry.seq in wanted:
+            tails[entry.seq] = context_message(entry.type, entry.record)
+
+    def messages(seqs: Sequence[int]) -> list[JsonObject]:
+        return [tails[seq] for seq in seqs if seq in tails]
+
+    return losses_of(cycles_of(index, grown, messages))
 
 
 def _needs_exact(recording: Recording, path: Path) -> bool:
@@ -77,6 +100,12 @@ class _Reader:
         self.problems: list[Problem] = []
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
+        for entry in self.entries():
+            self._name_model(entry)
+            self.signs.add(entry)
+            yield row_of(entry, measure(entry, self._encoding))
+
+    def entries(self) -> Iterator[Entry]:
         with self._path.open("rb") as file:
             chunks = iter(lambda: file.read(CHUNK_BYTES), b"")
             for _, item in entries_of(chunks, at_rest=True):
@@ -85,9 +114,7 @@ class _Reader:
                 elif isinstance(item, Header):
                     self.identity = item.id
                 else:
-                    self._name_model(item)
-                    self.signs.add(item)
-                    yield row_of(item, measure(item, self._encoding))
+                    yield item
 
     def _name_model(self, entry: Entry) -> None:
         """The model of the first answer that the gateway did not write itself."""

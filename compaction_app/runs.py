@@ -32,6 +32,7 @@ from compaction_app.engine.session_policy import (
     system_tokens,
 )
 from compaction_app.engine.simulation.inputs import path_of_key
+from compaction_app.lost import losses_for, losses_summary
 from sessions_app.entries import window_of
 from sessions_app.loaded import timeline_of
 from sessions_app.models import Agent, Session, Window
@@ -185,6 +186,7 @@ def write_summary(session: Session) -> None:
             for f in verdict_on(situation, situation.policy, situation.around, lines)
             if f.severity != "info"
         ],
+        "losses": losses_summary(situation.window),
         "signs": {
             "window": str(situation.window.uuid),
             "of": storable_json(signs_to_json(signs)),
@@ -208,6 +210,7 @@ def verdict_on(
         grown=timeline_for(situation, leaf),
         signs=signs_for(situation.session, situation.window),
         entry=situation.session.index_entry or None,
+        losses=losses_for(situation.session, situation.window),
         has_config=bool(_text(situation.session))
         or situation.session.is_live
         or policy != situation.policy,

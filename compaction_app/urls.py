@@ -15,6 +15,7 @@ urlpatterns = [
     path("models/", work_views.connections, name="connections"),
     path("models/<uuid:uuid>/", work_views.connection, name="connection"),
     path("models/<uuid:uuid>/delete/", work_views.connection_delete, name="connection-delete"),
+    path("sessions/<uuid:uuid>/lost/", views.lost, name="lost"),
     path("sessions/<uuid:uuid>/decisions/", decision_views.decisions, name="decisions"),
     path("sessions/<uuid:uuid>/decisions/audit/", decision_views.audit, name="audit"),
     path("sessions/<uuid:uuid>/turns/<int:number>/", decision_views.turn, name="turn"),

@@ -12,12 +12,13 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import replace_url
 
 from compaction_app.forms import read_query
+from compaction_app.lost_page import lost_context
 from compaction_app.panel import panel_context
 from compaction_app.runs import replay_for, situation_of
 from compaction_app.session_page import chart_context, details_context, head_context
 from compaction_app.work_page import work_of
 from sessions_app import access
-from sessions_app.entries import entries_page
+from sessions_app.entries import entries_page, window_of
 from sessions_app.models import Session
 
 
@@ -47,6 +48,16 @@ def session(request: HttpRequest, uuid: UUID) -> HttpResponse:
     context |= work_of(found)
     context |= page | {"problems": query.problems, "file_problems": page["problems"]}
     return render(request, "compaction/session.html", context)
+
+
+@require_safe
+def lost(request: HttpRequest, uuid: UUID) -> HttpResponse:
+    """What the recorded compactions lost; asked by HTMX only the part that the session page holds."""
+    found = access.load(Session.objects.all(), request.user, uuid)
+    values = request.GET.dict()
+    context = {"nav": "sessions", "session": found} | lost_context(found, window_of(found), values)
+    is_part = request.headers.get("HX-Request") == "true"
+    return render(request, f"compaction/{'_lost' if is_part else 'lost'}.html", context)
 
 
 def _shows_the_same(request: HttpRequest) -> bool:

@@ -14,6 +14,7 @@ from compaction_app.engine.diagnose import (
     compactions,
     dead_ends,
     flushes,
+    losses,
     overhead,
     pruning,
     reserve,
@@ -55,5 +56,6 @@ def _all(subject: Subject) -> Iterator[Finding]:
     if history is not None:
         yield from dead_ends.find(subject, history)
         yield from summaries.find(subject, history)
+        yield from losses.find(subject, history)
         yield from compactions.find(subject, history)
         yield from results.find(subject, history)

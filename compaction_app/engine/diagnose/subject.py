@@ -23,6 +23,7 @@ from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.lines import Lines
 from compaction_app.engine.policy import SETTINGS, Policy
 from compaction_app.engine.policy_config import policy_from_config
+from compaction_app.engine.retention.losses import Loss
 from compaction_app.engine.stripped import stripped_rows
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.pressure import MESSAGE_OVERHEAD
@@ -57,7 +58,8 @@ class Subject:
 
     ``grown`` is none when no transcript was looked at, ``entry`` none without an index entry.
     ``has_config`` says whether the settings are known: without a configuration and an index entry
-    they are the defaults, which nobody chose, and are not judged.
+    they are the defaults, which nobody chose, and are not judged. ``losses`` are the recorded compactions
+    with what each lost.
     """
 
     policy: Policy
@@ -67,6 +69,7 @@ class Subject:
     signs: Signs = field(default_factory=Signs)
     entry: Mapping[str, Any] | None = None
     has_config: bool = True
+    losses: tuple[Loss, ...] = ()
 
     @property
     def is_known(self) -> bool:

@@ -64,7 +64,7 @@ class Extractor:
         return []
 
     def _called(self, entry: int, message: Message) -> Iterator[Anchor]:
-        for block, call in _calls(message):
+        for block, call in calls_of(message):
             given = call.get("arguments", call.get("input"))
             try:
                 text = js.json_text(given)[:MAX_CALL_JSON]
@@ -96,7 +96,7 @@ class Extractor:
 
 
 def _said(entry: int, message: Message, voice: Voice) -> Iterator[Anchor]:
-    ends_turn = not any(True for _ in _calls(message))
+    ends_turn = not any(True for _ in calls_of(message))
     for block, text in texts_of_message(message):
         yield from _identifiers(entry, block, text, voice)
         quotes = list(sentences(text))
@@ -170,7 +170,8 @@ def texts_of_message(message: Message) -> list[tuple[int, str]]:
     return [*found, *enumerate(given, len(blocks))]
 
 
-def _calls(message: Message) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def calls_of(message: Message) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The tool calls of a message, each with the number of its block."""
     content = message.get("content")
     for number, block in enumerate(content if isinstance(content, list) else ()):
         if isinstance(block, Mapping) and block.get("type") in CALL_TYPES:

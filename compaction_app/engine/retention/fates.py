@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from compaction_app.engine.retention.anchors import KINDS, Anchor, AnchorKind, Voice
+from compaction_app.engine.retention.anchors import KINDS, SENTENCES, Anchor, AnchorKind, Voice
 from compaction_app.engine.retention.places import Form, Place
 
 PlaceName = Literal["tail", "summary", "workspace", "memory", ""]
@@ -20,10 +20,11 @@ _RANK: Final = {kind: rank for rank, kind in enumerate(KINDS)}
 class Fate:
     """An anchor of the removed part and what became of it.
 
-    ``anchor`` is its last occurrence, ``first`` the first one, ``count`` how many there were, ``position``
+    ``anchor`` is its last occurrence, that of the user before the agent's and a tool's, ``first`` the first one, ``count`` how many there were, ``position``
     where in the removed part the last one stood, from 0 to 1, none where it came from an earlier summary.
     ``place`` is where it survived: in the tail anyway, in the summary, in a workspace file that is injected
-    again, or only in a memory file; "" nowhere. ``outcome`` is the entry in which a failed call worked.
+    again, or only in a memory file; "" nowhere. ``resembled`` says that the summary speaks of it in other
+    words. ``outcome`` is the entry in which a failed call worked.
     """
 
     anchor: Anchor
@@ -33,6 +34,7 @@ class Fate:
     place: PlaceName
     form: Form
     saved: bool = False
+    resembled: bool = False
     outcome: int | None = None
 
     @property
@@ -123,13 +125,16 @@ def _judged(
     fate: Fate, places: Sequence[tuple[PlaceName, Place]], resolved: Mapping[int, int]
 ) -> Fate:
     outcome = resolved.get(fate.anchor.entry) if fate.anchor.kind == "error" else None
-    memory = places[-1][1]
+    summary, memory = places[1][1], places[-1][1]
     for name, place in places:
         form = place.form_of(fate.anchor)
         if form:
             saved = name == "memory" or bool(memory.form_of(fate.anchor))
-            return replace(fate, place=name, form=form, saved=saved, outcome=outcome)
-    return replace(fate, place="", form="", saved=False, outcome=outcome)
+            return replace(
+                fate, place=name, form=form, saved=saved, resembled=False, outcome=outcome
+            )
+    resembled = fate.anchor.kind in SENTENCES and summary.resembles(fate.anchor)
+    return replace(fate, place="", form="", saved=False, resembled=resembled, outcome=outcome)
 
 
 def counts_of(fates: Iterable[Fate]) -> Counts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Final, Literal
@@ -134,26 +134,39 @@ class Place:
             if any(anchor.key in letters for letters in self._letters):
                 return "normalised"
         words = telling_words(anchor.text)
-        needed = ceil(TELLING_SHARE * len(words))
         if len(words) < 2:
             return ""
-        # In a Chinese sentence a word of Latin letters is a name.
-        has_names = any("\u4e00" <= word <= "\u9fff" for word in words)
-        exact_words = {
-            word for word in words if not word.isalpha() or (has_names and word.isascii())
-        }
-        negative = _is_negative(anchor.text)
+        needed, names = ceil(TELLING_SHARE * len(words)), _names(words)
+        for count, there in self._sentences_with(words, anchor):
+            if count >= needed and names <= there:
+                return "normalised"
+        return ""
+
+    def resembles(self, anchor: Anchor) -> bool:
+        """Whether a sentence here speaks of the same in other words: it shares a name, or half the words."""
+        words = telling_words(anchor.text)
+        names = _names(words)
+        return any(
+            names & there or (count >= 2 and 2 * count >= len(words))
+            for count, there in self._sentences_with(words, anchor)
+        )
+
+    def _sentences_with(
+        self, words: frozenset[str], anchor: Anchor
+    ) -> Iterator[tuple[int, frozenset[str]]]:
+        """How many of the words stand in each sentence, and the words of that sentence.
+
+        A demand turned into its contrary is none of them.
+        """
         counts: dict[int, int] = {}
         for word in words:
             for number in self._with_word.get(word, ()):
                 counts[number] = counts.get(number, 0) + 1
+        negative = _is_negative(anchor.text)
         for number, count in counts.items():
             there, there_negative = self._sentences[number]
-            # A demand turned into its contrary has not survived.
-            same_sense = anchor.kind != "constraint" or there_negative == negative
-            if count >= needed and same_sense and exact_words <= there:
-                return "normalised"
-        return ""
+            if anchor.kind != "constraint" or there_negative == negative:
+                yield count, there
 
 
 def place_of(texts: Iterable[str]) -> Place:
@@ -168,6 +181,12 @@ def telling_words(text: str) -> frozenset[str]:
     """The words of a sentence that carry its meaning, without their endings."""
     found = _WORD.findall(plain_form(text).casefold())
     return frozenset(_stem(word) for word in found if not is_stop_word(word) and word not in _CUES)
+
+
+def _names(words: frozenset[str]) -> set[str]:
+    """Words that name something: with digits or signs, in a Chinese sentence also those of Latin letters."""
+    is_chinese = any("\u4e00" <= word <= "\u9fff" for word in words)
+    return {word for word in words if not word.isalpha() or (is_chinese and word.isascii())}
 
 
 def _stem(word: str) -> str:

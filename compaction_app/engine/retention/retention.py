@@ -158,6 +158,7 @@ def fate_json(fate: Fate) -> dict[str, Any]:
         "place": fate.place,
         "form": fate.form,
         "inMemory": fate.saved,
+        "resembled": fate.resembled,
         "resolvedInEntry": fate.outcome,
     }
 
