@@ -166,8 +166,9 @@ class Writer:
     def _known(self, placed: Sequence[JsonObject]) -> ReaderState:
         """What the reader must know of the entries before these."""
         window, own = self.window, {record["id"] for record in placed}
-        if any(record["parentId"] not in own | {self.head} for record in placed):
-            return reader_state(window)  # a branch may hold copies of anything
+        branches = any(record["parentId"] not in own | {self.head} for record in placed)
+        if branches or any(record.get("type") == "compaction" for record in placed):
+            return reader_state(window)  # these may be copies of what the window holds
         kept = (record.get("firstKeptEntryId") for record in placed)
         missing = {name for name in kept if isinstance(name, str)} - own - {self.head}
         header = Header(window.external_id, window.version, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from sessions_app import store
@@ -86,6 +86,7 @@ def agent(alice: Person) -> Agent:
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(steps, max_size=8))
+@example([("append", [{"role": "user", "content": ""}]), ("compact", 0), ("compact", 0)])
 def test_what_was_written_live_imports_as_the_same_session(
     alice: Person, agent: Agent, history: list[tuple[str, Any]]
 ) -> None:
