@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
@@ -15,7 +16,7 @@ from compaction_app.api import router as compaction
 from compaction_app.live_api import router as live
 from compaction_app.work_api import router as work
 from contextlab.api_answers import API_NAMESPACE
-from contextlab.problems import problem, problem_answer
+from contextlab.problems import CONTENT_TYPE, problem, problem_answer
 from contextlab.rate_limit import count_call
 from sessions_app.api import router as sessions
 from sessions_app.api_access import (
@@ -31,7 +32,22 @@ from sessions_app.stream_api import router as streams
 
 log = logging.getLogger(__name__)
 
-api = NinjaAPI(
+
+class Api(NinjaAPI):
+    """Describes its errors as what they are: problem details."""
+
+    def get_openapi_schema(self, **arguments: Any) -> Any:
+        schema = super().get_openapi_schema(**arguments)
+        for path in schema["paths"].values():
+            for operation in path.values():
+                for status, response in operation["responses"].items():
+                    content = response.get("content", {})
+                    if int(status) >= HTTPStatus.BAD_REQUEST and "application/json" in content:
+                        content[CONTENT_TYPE] = content.pop("application/json")
+        return schema
+
+
+api = Api(
     title="ContextLab",
     version="1",
     urls_namespace=API_NAMESPACE,

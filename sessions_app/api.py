@@ -27,7 +27,7 @@ from sessions_app.schemas import (
 from sessions_app.transcripts.columns import UNKNOWN, Ints
 
 router = Router(tags=["sessions"], by_alias=True)
-PROBLEMS = dict.fromkeys((401, 403, 404, 422, 429), Problem)
+PROBLEMS = dict.fromkeys((400, 401, 403, 404, 422, 429), Problem)
 Limit = Annotated[int, Query(ge=1, le=200, description="Most items of one answer.")]
 Cursor = Annotated[int | None, Query(ge=0, le=2**62)]
 

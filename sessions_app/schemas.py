@@ -113,7 +113,7 @@ class JobPage(CamelSchema):
     next: int | None = Field(description="Pass as `before` for the next page; null at the end.")
 
 
-class EventOut(CamelSchema):
+class OutboxEventOut(CamelSchema):
     """Something that happened to a session."""
 
     sequence: int = Field(description="Its number in the session, from 1, without gaps.", examples=[17])  # fmt: skip

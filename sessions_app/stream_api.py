@@ -14,7 +14,7 @@ from sessions_app.events import events_after
 from sessions_app.masking import mask_all
 from sessions_app.models import Session
 from sessions_app.pool import in_pool
-from sessions_app.schemas import EventOut
+from sessions_app.schemas import OutboxEventOut
 from sessions_app.stream import session_stream, team_stream
 
 router = Router(tags=["live"], by_alias=True)
@@ -29,7 +29,7 @@ LastEventId = Annotated[
 ]
 
 
-@router.get("/sessions/{uuid:session_id}/events", auth=READ, response={200: list[EventOut], **PROBLEMS})  # fmt: skip
+@router.get("/sessions/{uuid:session_id}/events", auth=READ, response={200: list[OutboxEventOut], **PROBLEMS})  # fmt: skip
 def list_events(
     request: HttpRequest, session_id: UUID, after: After = 0, limit: Limit = 50
 ) -> list[dict[str, Any]]:
