@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from compaction_app.calibration_panel import calibration_panel
+from compaction_app.comparison_query import comparison_query
 from compaction_app.differences import differences, unlike
 from compaction_app.engine.diagnose import Finding
 from compaction_app.engine.lines import Line, Lines
@@ -92,6 +93,9 @@ def details_context(situation: Situation, query: Query) -> dict[str, Any]:
         "replay": done,
         "is_changed": query.policy != situation.policy or query.around != situation.around,
         "address": query_of(query, situation),
+        "compare_query": comparison_query(
+            query_of(query, situation, from_=None, to=None, leaf=None)
+        ),
         "config_text": json.dumps(config, indent=2),
         "all_estimates": grown.calls > 0 and bool(grown.is_estimate.all()),
         "notes_of_knobs": knob_notes(situation, query, done),

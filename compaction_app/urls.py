@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from compaction_app import agent_views, decision_views, policy_views, views, work_views
+from compaction_app import (
+    agent_views,
+    comparison_views,
+    decision_views,
+    policy_views,
+    views,
+    work_views,
+)
 
 urlpatterns = [
     path("sessions/<uuid:uuid>/", views.session, name="session"),
+    path("sessions/<uuid:uuid>/compare/", comparison_views.compare, name="compare"),
+    path("compare/", comparison_views.compare_sessions, name="compare-sessions"),
     path("sessions/<uuid:uuid>/compact/", work_views.compact, name="compact"),
     path("sessions/<uuid:uuid>/flush/", work_views.flush, name="flush"),
     path("compactions/<uuid:uuid>/", work_views.compaction_record, name="compaction-record"),

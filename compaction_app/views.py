@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django_htmx.http import replace_url
 
+from compaction_app.family import family
 from compaction_app.forms import read_query
 from compaction_app.lost_page import lost_context
 from compaction_app.panel import panel_context
@@ -44,6 +45,7 @@ def session(request: HttpRequest, uuid: UUID) -> HttpResponse:
     if target == "work":
         context["sheet_open"] = True  # who moved a switch has the sheet open
         return replace_url(render(request, "compaction/_work.html", context), address)
+    context["family"] = family(found)
     page = entries_page(found, {"only": "all"})
     context |= work_of(found)
     context |= page | {"problems": query.problems, "file_problems": page["problems"]}

@@ -60,6 +60,13 @@ function select(figure, from, to) {
 
 function zoom(from, to) {
   const form = document.getElementById("tuning");
+  if (!form) {
+    const address = new URL(location.href);
+    address.searchParams.set("from", from);
+    address.searchParams.set("to", to);
+    location.assign(address);
+    return;
+  }
   form.elements.from.value = from;
   form.elements.to.value = to;
   form.dispatchEvent(new Event("tune"));
