@@ -169,11 +169,22 @@ def files_of(entries: list[dict[str, Any]], index: Mapping[str, Any]) -> Session
     return SessionFiles((read,), {}, index)
 
 
+CALM = st.tuples(
+    st.sampled_from(["turn", "tools"]),
+    st.integers(1, 6_000),
+    st.sampled_from([1, 2, 3, 9, 10, 15, 17, 23, 29, 30, 31, 37]),
+    st.integers(1, 3),
+)
+"""Turns with nothing unusual in them."""
+
+
 @st.composite
-def sessions(draw: st.DrawFn) -> SessionFiles:
-    """A session with what lies beside it."""
-    writer = Writer(draw(st.sampled_from([0.6, 1.0, 1.37, 3.0])), draw(st.integers(0, 9)) > 0)
-    for step in draw(st.lists(steps(), min_size=1, max_size=14)):
+def sessions(draw: st.DrawFn, calm: bool = False) -> SessionFiles:
+    """A session with what lies beside it; a ``calm`` one is longer, with hardly anything unusual."""
+    usage = calm or draw(st.integers(0, 9)) > 0
+    writer = Writer(draw(st.sampled_from([0.6, 1.0, 1.37, 3.0])), usage)
+    kinds = CALM | CALM | CALM | CALM | CALM | steps() if calm else steps()
+    for step in draw(st.lists(kinds, min_size=1, max_size=40 if calm else 14)):
         write(writer, step)
     index: dict[str, Any] = {"modelProvider": "zai", "model": draw(st.sampled_from(["m", "other"]))}
     if draw(st.booleans()):

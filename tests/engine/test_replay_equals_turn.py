@@ -21,8 +21,10 @@ from compaction_app.engine.simulation.inputs import (
     simulation_inputs,
 )
 from compaction_app.engine.simulation.usage import ByDensity
+from compaction_app.engine.tape.leap import Leap
 from compaction_app.engine.tape.recorded import recorded_rows
 from compaction_app.engine.tape.row import RowMaker
+from compaction_app.engine.tape.script import script_of
 from compaction_app.engine.tape.session import replay_session
 from compaction_app.engine.tape.work import ReplayedTurn
 from compaction_app.engine.turn.requests import KnownSummary
@@ -36,7 +38,9 @@ DATA = FilePath(__file__).parents[1] / "data"
 SUMMARY = KnownSummary("s" * 3_000)
 
 
-def replayed(inputs: SimulationInputs, summaries: Sequence[KnownSummary]) -> list[ReplayedTurn]:
+def replayed(
+    inputs: SimulationInputs, summaries: Sequence[KnownSummary], *, leaps: bool = False
+) -> list[ReplayedTurn | Leap]:
     """The replay of the inputs that a simulation has."""
     setup = inputs.setup
     maker = RowMaker(setup.rules, "prompt_truncation" in setup.order.call)
@@ -49,6 +53,7 @@ def replayed(inputs: SimulationInputs, summaries: Sequence[KnownSummary]) -> lis
         inputs.rule.density,
         header_bytes=inputs.header_bytes,
         own_policy=inputs.own_policy,
+        script=script_of(rows, None) if leaps else None,
     )
 
 
@@ -64,7 +69,7 @@ def differences(files: SessionFiles, asked: Asked) -> list[tuple[int, str, Any, 
         inputs.own_policy,
     )
     slow = simulate(inputs.recording, answers, inputs.envelope, inputs.header_bytes)
-    fast = replayed(again, summaries)
+    fast = [turn for turn in replayed(again, summaries) if isinstance(turn, ReplayedTurn)]
     rules = inputs.setup.rules.usage
     found: list[tuple[int, str, Any, Any]] = []
     for one, other in zip(slow, fast, strict=True):
@@ -90,6 +95,45 @@ def differences(files: SessionFiles, asked: Asked) -> list[tuple[int, str, Any, 
     return found
 
 
+def partings(files: SessionFiles, asked: Asked) -> list[tuple[int, str, Any, Any]]:
+    """Where a replay in leaps parts from one turn by turn."""
+    inputs, again = simulation_inputs(files, asked), simulation_inputs(files, asked)
+    summaries = inputs.recording.summaries or [SUMMARY]
+    whole = [t for t in replayed(inputs, summaries) if isinstance(t, ReplayedTurn)]
+    found: list[tuple[int, str, Any, Any]] = []
+    number = 0
+    for part in replayed(again, summaries, leaps=True):
+        if isinstance(part, ReplayedTurn):
+            turns, quiet = [whole[number]], part.events
+            pairs: list[tuple[str, Any, Any]] = [
+                ("stages", whole[number].stages, part.stages),
+                ("events", whole[number].events, part.events),
+                ("calls", _sent([whole[number]]), _sent([part])),
+                ("end", whole[number].outcome, part.outcome),
+            ]
+        else:
+            turns = whole[part.first : part.end]
+            quiet = tuple(event for turn in turns for event in turn.events)
+            sent = list(zip(part.prompt.tolist(), part.tokens.tolist(), strict=True))
+            pairs = [
+                ("events", quiet, ()),
+                ("calls", [call[2:] for call in _sent(turns)], sent),
+                ("end", {turn.outcome for turn in turns}, {"answered"}),
+            ]
+        found += [(number, name, a, b) for name, a, b in pairs if a != b]
+        number += len(turns)
+    assert number == len(whole)
+    return found
+
+
+def _sent(turns: Sequence[ReplayedTurn]) -> list[tuple[Any, ...]]:
+    return [
+        (c.run, c.number, prompt_tokens(c.answer.usage) if c.answer else None, c.tokens)
+        for turn in turns
+        for c in turn.calls
+    ]
+
+
 PRUNING = {"contextPruning.mode": "cache-ttl", "contextPruning.ttl": "1s"}
 
 
@@ -112,6 +156,19 @@ def test_any_session_under_any_policy(
     files: SessionFiles, changes: dict[str, Any], rules: RuleSet, path: Path
 ) -> None:
     assert differences(files, Asked(rules, path, changes)) == []
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    sessions(calm=True),
+    changed(),
+    st.sampled_from(list(RULE_SETS.values())),
+    st.sampled_from(PATHS),
+)
+def test_quiet_turns_are_leapt_over_without_a_difference(
+    files: SessionFiles, changes: dict[str, Any], rules: RuleSet, path: Path
+) -> None:
+    assert partings(files, Asked(rules, path, changes)) == []
 
 
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=list(RULE_SETS))

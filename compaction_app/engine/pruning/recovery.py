@@ -222,7 +222,7 @@ class _Reduction:
         candidates = [i for i, size in self.sizes.items() if size > 0]
         if rules.aggregate is None or len(candidates) < 2:
             return
-        notice = _aggregate_notice(len(candidates), budget, rules)
+        notice = aggregate_notice(len(candidates), budget, rules)
         ordered = candidates if rules.aggregate == "oldest_first" else candidates[::-1]
         open_ones = [i for i in ordered if i not in spared]
         for position in open_ones:
@@ -255,7 +255,8 @@ class _Reduction:
                 self._replace(position, old, new, AGGREGATE, "elided_for_aggregate_budget")
 
 
-def _aggregate_notice(candidates: int, budget: float, rules: RecoveryRules) -> Notice:
+def aggregate_notice(candidates: int, budget: float, rules: RecoveryRules) -> Notice:
+    """What ends a result that is cut so that ``candidates`` of them fit a budget together."""
     notice = rules.truncation.notice
     if rules.crowded_notice and budget < candidates * js.utf16_len(notice(1)):
         return rules.crowded_notice

@@ -120,7 +120,7 @@ def rewrite_session(
     )
     if not plan.replacements:
         return RewrittenSession(0, (), False, ids, rules.recovery.nothing_to_do)
-    return _appended(entries, branch, plan, rules, _Appender(rules, new_ids, timestamp), where)
+    return _appended(entries, branch, plan, rules, Appender(rules, new_ids, timestamp), where)
 
 
 def _appended(
@@ -128,7 +128,7 @@ def _appended(
     branch: Sequence[Entry],
     plan: ReductionPlan,
     rules: SessionRewriteRules,
-    appender: _Appender,
+    appender: Appender,
     where: Where,
 ) -> RewrittenSession:
     """The branch from the first replaced entry on, appended again."""
@@ -173,8 +173,8 @@ _COPIED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-class _Appender:
-    """Appends entries, each the child of the one before."""
+class Appender:
+    """Appends entries of a branch again, each the child of the one before; ``out`` are the new ones."""
 
     def __init__(self, rules: SessionRewriteRules, new_ids: Iterator[str], timestamp: str) -> None:
         self.rules, self.new_ids, self.timestamp = rules, new_ids, timestamp

@@ -15,7 +15,6 @@ from compaction_app.engine.overflow import classify_overflow
 from compaction_app.engine.pruning.cache_touch import CACHE_TTL_ENTRY, cache_touch_marker
 from compaction_app.engine.pruning.persist import capped_for_storage
 from compaction_app.engine.routing import OVERFLOW_TEXT
-from compaction_app.engine.simulation.usage import with_prompt
 from compaction_app.engine.tape.calling import (
     CallStages,
     clean_view,
@@ -175,8 +174,7 @@ class ReplayAttempt:
         difference = tokens - recorded.context_tokens
         prompt = max(0, round(recorded.billed + self.session.density * difference))
         row = recorded.answer
-        message = with_prompt(row.message or {}, prompt)
-        return self.session.maker.billed(row, message)
+        return self.session.maker.billed(row, prompt)
 
     def _store(self, answer: Row, results: tuple[Row, ...]) -> None:
         session, cap = self.session, self.setup.stored_cap_chars
@@ -234,7 +232,7 @@ def trigger_before_prompt(attempt: ReplayAttempt) -> None:
     tape = attempt.tape
     last = tape.answers.last_before(attempt.base_end)
     if last is not None and last >= tape.start:
-        trigger(attempt, tape.rows[last], skip_aborted=False)
+        trigger(attempt, tape.row(last), skip_aborted=False)
 
 
 def trigger(attempt: ReplayAttempt, answer: Row, *, skip_aborted: bool) -> bool:
@@ -281,7 +279,7 @@ def _measured(attempt: ReplayAttempt) -> tuple[Mapping[str, Any], ...]:
     news = tape.context[-1] - tape.context[attempt.news]
     brought = sum(row.context for row in attempt.fresh)
     if last is not None and last >= attempt.news:
-        return (tape.rows[last].message or {}, _filler(tape.context[-1] - tape.context[last + 1]))
+        return (tape.row(last).message or {}, _filler(tape.context[-1] - tape.context[last + 1]))
     while last is not None and not _stands_alone(attempt, last):
         last = tape.billed.last_before(last)
     if last is None or last < tape.start:
@@ -292,7 +290,7 @@ def _measured(attempt: ReplayAttempt) -> tuple[Mapping[str, Any], ...]:
         for spot, (row, new) in attempt.base_forms.items()
         if spot[0] > last
     )
-    return (tape.rows[last].message or {}, _filler(between + brought + news))
+    return (tape.row(last).message or {}, _filler(between + brought + news))
 
 
 def _stands_alone(attempt: ReplayAttempt, place: int) -> bool:

@@ -24,7 +24,6 @@ from compaction_app.engine.pruning.guard import (
     guard_window,
 )
 from compaction_app.engine.pruning.history_images import clean_message
-from compaction_app.engine.pruning.recovery import plan_reduction
 from compaction_app.engine.pruning.soft_cut import cut_tool_result, with_text
 from compaction_app.engine.pruning.tool_patterns import prunable_tools
 from compaction_app.engine.routing import (
@@ -34,6 +33,7 @@ from compaction_app.engine.routing import (
     prompt_budget,
     route_estimate,
 )
+from compaction_app.engine.tape.cutting import row_cuts
 from compaction_app.engine.tape.row import MALFORMED, Row
 from compaction_app.engine.tape.tape import COUNT, LOOP, PRESSURE, PRUNER, RESULT
 from compaction_app.engine.tape.view import Spot, View
@@ -331,16 +331,10 @@ def truncate_view(record: TurnRecord, view: View) -> None:
     if not may_be_over(record, view, cap, budget):
         return
     results = list(view.results())
-    plan = plan_reduction(
-        [row.message for _, row in results],
-        record.setup.lines.window,
-        recovery,
-        single_cap_chars=cap,
-        aggregate_cap_chars=budget,
-    )
-    for number, message in plan.replacements.items():
+    window, rows = record.setup.lines.window, [row for _, row in results]
+    for number, new in row_cuts(record.session.maker, rows, window, cap, budget).forms().items():
         spot, row = results[number]
-        view.change(spot, row, record.session.maker.with_message(row, message))
+        view.change(spot, row, new)
 
 
 def reducible_chars(record: TurnRecord, view: View) -> int:
@@ -348,12 +342,8 @@ def reducible_chars(record: TurnRecord, view: View) -> int:
     cap = record.setup.tool_cap_chars
     if not may_be_over(record, view, cap, cap):
         return 0
-    return plan_reduction(
-        [row.message for _, row in view.results()],
-        record.setup.lines.window,
-        record.rules.pruning.recovery,
-        single_cap_chars=cap,
-    ).max_reducible_chars
+    rows = [row for _, row in view.results()]
+    return row_cuts(record.session.maker, rows, record.setup.lines.window, cap, cap).saved
 
 
 def may_be_over(record: TurnRecord, view: View, single: float, budget: float) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,8 @@ from compaction_app.engine.compaction.cut import CompactionCut, cut_decision, no
 from compaction_app.engine.compaction.run import NO_CONVERSATION, RunOutcome
 from compaction_app.engine.decision import Decision, Step
 from compaction_app.engine.manual_compaction import ALREADY_COMPACTED, NOTHING_TO_COMPACT
-from compaction_app.engine.pruning.session_rewrite import is_left_out, rewrite_session
+from compaction_app.engine.pruning.session_rewrite import Appender
+from compaction_app.engine.tape.cutting import row_cuts
 from compaction_app.engine.tape.row import Row
 from compaction_app.engine.tape.tape import Boundary, Tape
 from compaction_app.engine.tape.work import TurnRecord
@@ -38,16 +39,16 @@ class Compacted:
 def compact(record: TurnRecord, ask: CompactionAsk) -> Compacted:
     """Compact the tape's branch, where the rules let it."""
     identity = record.session.new_id()
-    path = record.tape.rows
+    ids = record.tape.ids
     made = _carry_out(record, ask, identity)
     cut = made.cut
     if cut is not None:
         record.note("compaction_cut", cut.decision)
-    record.note("compaction", made.decision, _parts(path, made, identity))
+    record.note("compaction", made.decision, _parts(ids, made, identity))
     return made
 
 
-def _parts(path: Sequence[Row], made: Compacted, identity: str) -> dict[str, tuple[str, ...]]:
+def _parts(ids: Sequence[str], made: Compacted, identity: str) -> dict[str, tuple[str, ...]]:
     """The branch's entries by what a compaction did with them, and the boundary that it wrote."""
     if made.cut is None:
         return {}
@@ -56,7 +57,7 @@ def _parts(path: Sequence[Row], made: Compacted, identity: str) -> dict[str, tup
         "turnPrefix": made.cut.turn_prefix,
         "kept": made.cut.kept,
     }
-    named = {name: tuple(path[n].entry["id"] for n in at) for name, at in parts.items() if at}
+    named = {name: tuple(ids[at.start : at.stop]) for name, at in parts.items() if at}
     return named | ({"boundary": (identity,)} if made.outcome == "compacted" else {})
 
 
@@ -87,7 +88,7 @@ def _carry_out(record: TurnRecord, ask: CompactionAsk, identity: str) -> Compact
         and tape.messages.first_from(0) is not None
         and (tape.messages.first_from(0) or 0) < first
     )
-    kept_id = identity if is_hard else tape.rows[first].entry["id"]
+    kept_id = identity if is_hard else tape.ids[first]
     entry: dict[str, Any] = {
         "type": "compaction", "id": identity, "parentId": None, "timestamp": now,
         "summary": summary.text, "firstKeptEntryId": kept_id, "tokensBefore": before,
@@ -168,7 +169,7 @@ def context_size(tape: Tape) -> Number:
     last = tape.billed.last_before(len(tape))
     if last is None or last < tape.start:
         return _estimate(tape)
-    row: Row = tape.rows[last]
+    row = tape.row(last)
     assert row.message is not None
     return usage_tokens(row.message["usage"]) + tape.context[-1] - tape.context[last + 1]
 
@@ -176,46 +177,63 @@ def context_size(tape: Tape) -> Number:
 def truncate_session(record: TurnRecord) -> bool:
     """Cut the tool results of the branch for good; whether any was cut."""
     setup, tape, session = record.setup, record.tape, record.session
-    leaf = None
-    entries = []
-    for row in tape.rows:
-        entries.append({**row.entry, "parentId": leaf})
-        leaf = row.entry["id"]
-    rewritten = rewrite_session(
-        entries,
-        setup.lines.window,
-        record.rules.pruning.session_rewrite,
-        new_ids=iter(session.new_id, None),
-        timestamp=iso_text(session.clock_ms),
-        single_cap_chars=setup.tool_cap_chars,
-        aggregate_cap_chars=setup.tool_cap_chars,
-    )
-    if rewritten.appended:
-        first = len(rewritten.branch) - len(rewritten.appended)
-        _put_anew(record, first, rewritten.appended)
-    if any(entry["type"] == "compaction" for entry in rewritten.appended):
+    cap, window = setup.tool_cap_chars, setup.lines.window
+    places = [p for p in tape.results.at if tape.rows[p].type == "message"]
+    cuts = row_cuts(session.maker, [tape.rows[p] for p in places], window, cap, cap)
+    forms = {places[number]: row for number, row in cuts.forms().items()}
+    if not forms:
+        return False
+    if not _put_anew(record, min(forms), forms):
+        return False
+    record.fired("truncate", record.total_before, None, "tool_results_truncated")
+    return True
+
+
+def _put_anew(record: TurnRecord, first: int, forms: Mapping[int, Row]) -> bool:
+    """Append the branch from ``first`` on again; false where a label names what is not there."""
+    tape, session, maker = record.tape, record.session, record.session.maker
+    rules, now = record.rules.pruning.session_rewrite, iso_text(session.clock_ms)
+    appender = Appender(rules, iter(session.new_id, None), now)
+    known = [{"id": identity} for identity in tape.ids]
+    appender.start(known, tape.ids[first - 1] if first else None)
+    rows, sizes, bills = [], [], []
+    for place in range(first, len(tape)):
+        row, count = forms.get(place, tape.rows[place]), len(appender.out)
+        appender.append({**tape.rows[place].entry, "id": tape.ids[place]}, row.message)
+        if appender.missing is not None:
+            return False
+        if len(appender.out) == count:
+            continue
+        if row.type == "message":
+            bill = tape.bills.get(place)
+            rows.append(row)
+            bills.append(bill)
+            again = maker.again_bytes(row)
+            sizes.append(again if bill is None else again + _bill_bytes(tape, place))
+        else:
+            made = maker.row({**appender.out[-1], "parentId": None})
+            rows.append(replace(made, left_out=row.left_out))
+            bills.append(None)
+            sizes.append(made.bytes)
+    tape.replace_end(first, rows, [str(entry["id"]) for entry in appender.out], sizes, bills)
+    if any(row.type == "compaction" for row in rows):
         record.fired("truncate", None, None, "compaction_appended_again")
-    if rewritten.truncated:
-        record.fired("truncate", record.total_before, None, "tool_results_truncated")
-    return rewritten.truncated
+    _find_boundary(record)
+    return True
 
 
-def _put_anew(record: TurnRecord, first: int, appended: Any) -> None:
-    tape, maker = record.tape, record.session.maker
-    remapped = record.rules.pruning.session_rewrite.remaps_ids
-    old = [row for row in tape.rows[first:] if remapped or not is_left_out(row.entry)]
-    rows = [
-        replace(maker.row({**entry, "parentId": None}), missing=row.missing, left_out=row.left_out)
-        for row, entry in zip(old, appended, strict=True)
-    ]
-    tape.replace_end(first, rows)
+def _bill_bytes(tape: Tape, place: int) -> int:
+    """How much longer an answer's line is under the bill that it has here."""
+    return tape.row(place).bytes - tape.rows[place].bytes
+
+
+def _find_boundary(record: TurnRecord) -> None:
+    tape = record.tape
     last = next(
         (i for i in range(len(tape) - 1, -1, -1) if tape.rows[i].type == "compaction"), None
     )
     if last is None:
         return
     entry = tape.rows[last].entry
-    kept = next(
-        (i for i, row in enumerate(tape.rows) if row.entry["id"] == entry["firstKeptEntryId"]), None
-    )
+    kept = next((i for i, name in enumerate(tape.ids) if name == entry["firstKeptEntryId"]), None)
     tape.boundary = boundary_at(record, entry, last, kept)

@@ -35,7 +35,7 @@ def last_usage(tape: Tape) -> LastUsage:
     trailing = 0
     if following > 0:
         trailing = text_end - end + following + (text_end == size)
-    return LastUsage(size, tape.file[number].usage, size - text_end + trailing)
+    return LastUsage(size, tape.file_row(number).usage, size - text_end + trailing)
 
 
 def recent_tokens(tape: Tape, *, recent_only: bool) -> int:

@@ -15,6 +15,7 @@ from compaction_app.engine.compaction.real_conversation import has_real_conversa
 from compaction_app.engine.pruning.history_images import clean_message
 from compaction_app.engine.pruning.persist import is_transcript_only
 from compaction_app.engine.pruning.truncate import tool_result_text_chars
+from compaction_app.engine.simulation.usage import with_prompt
 from compaction_app.engine.turn.history import is_silent
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.loop_chars import loop_message_chars
@@ -96,7 +97,9 @@ class RowMaker:
 
     def __init__(self, rules: RuleSet, worded: bool) -> None:
         self.rules, self.worded = rules, worded
+        self.is_shaped = rules.routing is not None and rules.routing.weighs_shape
         self._forms: dict[Any, Row] = {}
+        self._sizes: dict[tuple[int, str], int] = {}
         self._kept: list[Row] = []
 
     def row(self, entry: Entry, missing: tuple[Row, ...] = (), orphan: bool = False) -> Row:
@@ -132,14 +135,13 @@ class RowMaker:
                 "is_real": False,
             }
         rules, role = self.rules, str(message.get("role"))
-        is_shaped = rules.routing is not None and rules.routing.weighs_shape
         content = message.get("content")
         return {
             "role": role,
             "context": message_tokens(message, rules.message_tokens),
             "sent": self.sent(message),
             "pressure": message_pressure(message, rules.pressure)
-            if is_shaped
+            if self.is_shaped
             else message_tokens(message),
             "loop": loop_message_chars(message, rules.pruning.guard.cut.chars),
             "pruner": self._pruner(message),
@@ -174,20 +176,41 @@ class RowMaker:
             self._kept.append(row)  # so that its id stays its own
         return known
 
-    def billed(self, row: Row, message: Message) -> Row:
+    def billed(self, row: Row, prompt: int) -> Row:
         """An answer under another bill: only its usage and its size in the file are others."""
-        usage = message.get("usage")
-        old = (row.message or {}).get("usage")
-        size = row.bytes + js.utf8_len(js.json_text(usage)) - js.utf8_len(js.json_text(old))
-        if not isinstance(old, Mapping):
-            size = entry_bytes({**row.entry, "message": message})
+        message = with_prompt(row.message or {}, prompt)
+        usage = message["usage"]
+        digits = len(js.number_text(usage["input"])) + len(js.number_text(usage["totalTokens"]))
         return replace(
             row,
             entry={**row.entry, "message": message},
             message=message,
             usage=normalize_usage(usage, self.rules.usage),
-            bytes=size,
+            bytes=self.unbilled_bytes(row) + digits,
         )
+
+    def unbilled_bytes(self, row: Row) -> int:
+        """The bytes of an answer's line, less the digits of its prompt and its total."""
+        known = self._sizes.get((id(row), "unbilled"))
+        if known is None:
+            message = with_prompt(row.message or {}, 0)
+            total = len(js.number_text(message["usage"]["totalTokens"]))
+            known = entry_bytes({**row.entry, "message": message}) - 1 - total
+            self._keep(row, "unbilled", known)
+        return known
+
+    def again_bytes(self, row: Row) -> int:
+        """The bytes of a message's line when a rewrite appends it again."""
+        known = self._sizes.get((id(row), "again"))
+        if known is None:
+            again = {"type": "message", "id": "0" * 8, "timestamp": "0" * 24}
+            known = entry_bytes({**again, "message": row.message})
+            self._keep(row, "again", known)
+        return known
+
+    def _keep(self, row: Row, what: str, size: int) -> None:
+        self._sizes[id(row), what] = size
+        self._kept.append(row)  # so that its id stays its own
 
     def with_message(self, row: Row, message: Message) -> Row:
         entry = {**row.entry, "message": message} if row.type == "message" else row.entry

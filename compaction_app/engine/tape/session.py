@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compaction_app.engine.tape.gates import gate_constants
+from compaction_app.engine.tape.leap import Leap, Leaper, leap_limits
 from compaction_app.engine.tape.recorded import RecordedRows
+from compaction_app.engine.tape.script import Script
 from compaction_app.engine.tape.turn import replay_turn
 from compaction_app.engine.tape.work import ReplayedTurn, SessionReplay
 from compaction_app.engine.turn.requests import KnownSummary
@@ -25,7 +27,8 @@ def replay_session(
     *,
     header_bytes: int = 0,
     own_policy: bool = False,
-) -> list[ReplayedTurn]:
+    script: Script | None = None,
+) -> list[ReplayedTurn | Leap]:
     """Every turn of a recording, each on what the turns before it left.
 
     ``summaries`` are taken in their order, the last one again and again; there must be one where the
@@ -36,4 +39,15 @@ def replay_session(
         setup, recorded, iter(summaries), density, header_bytes, own_policy=own_policy
     )
     constants = gate_constants(setup)
-    return [replay_turn(session, turn, constants) for turn in recorded.turns]
+    leaper = Leaper(session, script, leap_limits(setup, constants)) if script else None
+    done: list[ReplayedTurn | Leap] = []
+    turn = 0
+    while turn < len(recorded.turns):
+        leap = leaper.leap(turn, len(recorded.turns)) if leaper else None
+        if leap is None:
+            done.append(replay_turn(session, recorded.turns[turn], constants))
+            turn += 1
+        else:
+            done.append(leap)
+            turn = leap.end
+    return done

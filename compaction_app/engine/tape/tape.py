@@ -13,7 +13,7 @@ from operator import add
 from typing import Final
 
 from compaction_app.engine.compaction.cut import CutPoint, CutReason
-from compaction_app.engine.tape.row import MASK, Joined, Row
+from compaction_app.engine.tape.row import MASK, Joined, Row, RowMaker
 from sessions_app.tokens import javascript as js
 
 SENT, CONTEXT, PRESSURE, LOOP, PRUNER, RESULT, COUNT = range(7)
@@ -67,11 +67,18 @@ class Places:
         return self.at[bisect_left(self.at, start) : bisect_left(self.at, end)]
 
 
+COLUMNS: Final = ("context", "counted", "real")
+PLACES: Final = (
+    "cut_points", "turn_starts", "messages", "results", "answers", "billed", "users", "all_answers",
+    "with_results", "media",
+)  # fmt: skip
+
+
 class Tape:
     """``taken``: sums over what an attempt takes over; ``whole``: over the messages as they are."""
 
-    def __init__(self, is_shaped: bool, header_bytes: int) -> None:
-        self.is_shaped = is_shaped
+    def __init__(self, maker: RowMaker, header_bytes: int = 0) -> None:
+        self.maker, self.is_shaped = maker, maker.is_shaped
         self.rows: list[Row] = []
         self.taken: list[list[int]] = [[0] for _ in range(FIELDS)]
         self.whole: list[list[int]] = [[0] for _ in range(FIELDS)]
@@ -83,6 +90,9 @@ class Tape:
         self.results, self.answers, self.billed = Places(), Places(), Places()
         self.users, self.all_answers, self.with_results = Places(), Places(), Places()
         self.media = Places()
+        self.bills: dict[int, int] = {}
+        self.file_bills: dict[int, int] = {}
+        self.ids: list[str] = []
         self.boundary: Boundary | None = None
         self.header_bytes = header_bytes
         self.file: list[Row] = []
@@ -98,7 +108,7 @@ class Tape:
 
     @property
     def leaf_id(self) -> str | None:
-        return self.rows[-1].entry["id"] if self.rows else None
+        return self.ids[-1] if self.ids else None
 
     @property
     def start(self) -> int:
@@ -110,23 +120,34 @@ class Tape:
         """Where the entries begin that no compaction has summarised."""
         return self.boundary.range_start if self.boundary else 0
 
+    def row(self, place: int) -> Row:
+        """A row with the bill that it has here."""
+        bill = self.bills.get(place)
+        return self.rows[place] if bill is None else self.maker.billed(self.rows[place], bill)
+
+    def file_row(self, number: int) -> Row:
+        """A row of the file with the bill that it has there."""
+        bill = self.file_bills.get(number)
+        return self.file[number] if bill is None else self.maker.billed(self.file[number], bill)
+
     def append(self, row: Row) -> None:
         """Append behind the leaf, on the branch and in the file."""
-        self._file(row, self.leaf_id)
-        self._branch(row)
+        self._file(row, self.leaf_id, row.bytes)
+        self._branch(row, row.entry["id"])
 
-    def _file(self, row: Row, parent: str | None) -> None:
+    def _file(self, row: Row, parent: str | None, size: int) -> None:
         if row.has_usage:
             self.file_usage.append(len(self.file))
         self.file.append(row)
         # A row is measured with a parent of null.
-        size = row.bytes + (0 if parent is None else js.utf8_len(parent) - 2)
+        size += 0 if parent is None else js.utf8_len(parent) - 2
         self.file_bytes.append(self.file_bytes[-1] + size)
         self.file_recent.append(self.file_recent[-1] + row.recent)
 
-    def _branch(self, row: Row) -> None:
+    def _branch(self, row: Row, identity: str) -> None:
         place = len(self.rows)
         self.rows.append(row)
+        self.ids.append(identity)
         self._sum(self.whole, numbers_of(row))
         self._sum(self.taken, self._taken(row, place))
         self.context.append(self.context[-1] + row.context)
@@ -282,10 +303,18 @@ class Tape:
             return None
         return min(bisect_right(sums, sums[end] - keep, start, end + 1) - 1, last)
 
-    def replace_end(self, first: int, rows: Sequence[Row]) -> None:
-        """The branch from ``first`` on appended again, in other forms."""
-        leaf = self.rows[first - 1].entry["id"] if first else None
-        del self.rows[first:], self.group[first:]
+    def replace_end(
+        self,
+        first: int,
+        rows: Sequence[Row],
+        ids: Sequence[str],
+        sizes: Sequence[int],
+        bills: Sequence[int | None],
+    ) -> None:
+        """The branch from ``first`` on appended again, in other forms, under new ids."""
+        leaf = self.ids[first - 1] if first else None
+        self.bills = {place: bill for place, bill in self.bills.items() if place < first}
+        del self.rows[first:], self.group[first:], self.ids[first:]
         for column in (
             *self.taken,
             *self.whole,
@@ -296,26 +325,18 @@ class Tape:
             self.power,
         ):
             del column[first + 1 :]
-        for places in (
-            self.cut_points,
-            self.turn_starts,
-            self.messages,
-            self.results,
-            self.answers,
-            self.billed,
-            self.users,
-            self.all_answers,
-            self.with_results,
-            self.media,
-        ):
-            places.cut_off(first)
-        self.joined = self._joined_at(first)
-        for row in rows:
-            self._file(row, leaf)
-            self._branch(row)
-            leaf = row.entry["id"]
+        for name in PLACES:
+            getattr(self, name).cut_off(first)
+        self.joined = self.joined_at(first)
+        for row, identity, size, bill in zip(rows, ids, sizes, bills, strict=True):
+            if bill is not None:
+                self.bills[len(self.rows)] = self.file_bills[len(self.file)] = bill
+            self._file(row, leaf, size)
+            self._branch(row, identity)
+            leaf = identity
 
-    def _joined_at(self, end: int) -> Joined:
+    def joined_at(self, end: int) -> Joined:
+        """How the message weighs that a row at ``end`` could be joined to."""
         joined = Joined()
         taken = [i for i in range(max(0, end - 64), end) if not self._is_absent(i)]
         if not taken:

@@ -60,9 +60,7 @@ class SessionReplay:
     ) -> None:
         self.setup, self.recorded, self.maker = setup, recorded, recorded.maker
         self.density, self.own_policy = density, own_policy
-        rules = setup.rules
-        is_shaped = rules.routing is not None and rules.routing.weighs_shape
-        self.tape = Tape(is_shaped, header_bytes)
+        self.tape = Tape(self.maker, header_bytes)
         self.index: Mapping[str, Any] = {}
         self.queued: tuple[str, ...] = ()
         self.clock_ms: float = 0
