@@ -22,11 +22,13 @@ from compaction_app.engine.simulation.inputs import (
 )
 from compaction_app.engine.simulation.usage import ByDensity
 from compaction_app.engine.tape.leap import Leap
+from compaction_app.engine.tape.leap_calls import LeaptCalls
 from compaction_app.engine.tape.recorded import recorded_rows
 from compaction_app.engine.tape.row import RowMaker
 from compaction_app.engine.tape.script import script_of
 from compaction_app.engine.tape.session import replay_session
 from compaction_app.engine.tape.work import ReplayedTurn
+from compaction_app.engine.turn.record import StageRecord
 from compaction_app.engine.turn.requests import KnownSummary
 from compaction_app.session_files import find_sessions
 from sessions_app.transcripts.usage import normalize_usage, prompt_tokens
@@ -78,10 +80,7 @@ def differences(files: SessionFiles, asked: Asked) -> list[tuple[int, str, Any, 
             (c.run, c.number, prompt_tokens(normalize_usage((c.answer or {}).get("usage"), rules)))
             for c in made.calls
         ]
-        others = [
-            (c.run, c.number, prompt_tokens(c.answer.usage) if c.answer else None)
-            for c in other.calls
-        ]
+        others = [call[:3] for call in _sent([other])]
         pairs = {
             "stages": (list(made.stages), list(other.stages)),
             "calls": (calls, others),
@@ -106,7 +105,7 @@ def partings(files: SessionFiles, asked: Asked) -> list[tuple[int, str, Any, Any
         if isinstance(part, ReplayedTurn):
             turns, quiet = [whole[number]], part.events
             pairs: list[tuple[str, Any, Any]] = [
-                ("stages", whole[number].stages, part.stages),
+                ("stages", _kept(whole[number], part), part.stages),
                 ("events", whole[number].events, part.events),
                 ("calls", _sent([whole[number]]), _sent([part])),
                 ("end", whole[number].outcome, part.outcome),
@@ -127,13 +126,31 @@ def partings(files: SessionFiles, asked: Asked) -> list[tuple[int, str, Any, Any
 
 
 def _sent(turns: Sequence[ReplayedTurn]) -> list[tuple[Any, ...]]:
-    return [
-        (c.run, c.number, prompt_tokens(c.answer.usage) if c.answer else None, c.tokens)
-        for turn in turns
-        for c in turn.calls
-    ]
+    found: list[tuple[Any, ...]] = []
+    for call in (call for turn in turns for call in turn.calls):
+        if isinstance(call, LeaptCalls):
+            both = zip(call.prompt.tolist(), call.tokens.tolist(), strict=True)
+            found += [("turn", call.number + n, *one) for n, one in enumerate(both)]
+        else:
+            billed = prompt_tokens(call.answer.usage) if call.answer else None
+            found.append((call.run, call.number, billed, call.tokens))
+    return found
 
 
+def _kept(whole: ReplayedTurn, part: ReplayedTurn) -> tuple[StageRecord, ...]:
+    """The stages but for those of calls that were leapt over, none of which may have fired."""
+    leapt = {
+        call.number + n
+        for call in part.calls
+        if isinstance(call, LeaptCalls)
+        for n in range(len(call.prompt))
+    }
+    gone = [s for s in whole.stages if s.call in leapt and s.stage in CALL_STAGES]
+    assert not any(stage.decision.fired for stage in gone)
+    return tuple(stage for stage in whole.stages if stage not in gone)
+
+
+CALL_STAGES = ("cache_ttl_pruning", "soft_guard")
 PRUNING = {"contextPruning.mode": "cache-ttl", "contextPruning.ttl": "1s"}
 
 

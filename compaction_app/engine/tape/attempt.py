@@ -94,6 +94,7 @@ class ReplayAttempt:
     def _talk(self) -> AttemptEnd:
         """Model calls until an answer without tool calls, or until something stops them."""
         while True:
+            self._leap()
             call = self._prepare()
             if call.error is not None:
                 route = call.mid_turn.route if call.mid_turn else None
@@ -113,11 +114,26 @@ class ReplayAttempt:
             if end is not None:
                 return end
 
+    def _leap(self) -> None:
+        """Take the calls at once that nothing happens to."""
+        leaper = self.session.call_leaper
+        if leaper is None or self.run.kind != "turn" or not self.session.calls:
+            return
+        leapt = leaper.leap(self, self.record.turn.turn.number - 1)
+        if leapt is not None:
+            self.overflow_attempted = False
+            self.record.leapt(leapt)
+
+    def view(self) -> View:
+        """The context of the next call."""
+        return View(self.tape, self.base_end, self.fresh, self.news).preset(self.base_forms)
+
     def _prepare(self) -> CallStages:
         if self.session.calls:  # also a flush turn's call looks at the time of the next one
             self.session.reach(self.session.calls[0].asked_ms)
-        view = View(self.tape, self.base_end, self.fresh, self.news).preset(self.base_forms)
-        call = CallStages(self.record, view, self.run.system_chars, self.touched_ms, self.fence)
+        call = CallStages(
+            self.record, self.view(), self.run.system_chars, self.touched_ms, self.fence
+        )
         call.run()
         self.touched_ms, self.fence = call.touched_ms, call.fence
         return call

@@ -209,7 +209,8 @@ def _put_anew(record: TurnRecord, first: int, forms: Mapping[int, Row]) -> bool:
             rows.append(row)
             bills.append(bill)
             again = maker.again_bytes(row)
-            sizes.append(again if bill is None else again + _bill_bytes(tape, place))
+            more = 0 if bill is None else maker.billed_bytes(row, bill) - row.bytes
+            sizes.append(again + more)
         else:
             made = maker.row({**appender.out[-1], "parentId": None})
             rows.append(replace(made, left_out=row.left_out))
@@ -220,11 +221,6 @@ def _put_anew(record: TurnRecord, first: int, forms: Mapping[int, Row]) -> bool:
         record.fired("truncate", None, None, "compaction_appended_again")
     _find_boundary(record)
     return True
-
-
-def _bill_bytes(tape: Tape, place: int) -> int:
-    """How much longer an answer's line is under the bill that it has here."""
-    return tape.row(place).bytes - tape.rows[place].bytes
 
 
 def _find_boundary(record: TurnRecord) -> None:

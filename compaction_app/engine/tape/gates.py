@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from compaction_app.engine.flush import flush_line
@@ -15,20 +14,17 @@ from compaction_app.engine.preflight import (
     PreflightSituation,
     decide_preflight,
     failure_of,
-    max_active_bytes,
 )
 from compaction_app.engine.preflight import transcript_needs as preflight_needs
-from compaction_app.engine.run_conditions import can_write_workspace, is_cli_provider
-from compaction_app.engine.server_threshold import server_threshold
 from compaction_app.engine.tape.compacting import compact
 from compaction_app.engine.tape.file import last_usage, recent_tokens
+from compaction_app.engine.tape.gate_constants import GateConstants
 from compaction_app.engine.tape.run import ReplayRun, carry_out
 from compaction_app.engine.tape.work import TurnRecord
 from compaction_app.engine.turn.compacting import CompactionAsk
 from compaction_app.engine.turn.gates import GATE_TEXT_BREAK, outcome_reason
 from compaction_app.engine.turn.record import Number
 from compaction_app.engine.turn.runtime_event import judged_text
-from compaction_app.engine.turn.setup import RunSetup
 from sessions_app.tokens import javascript as js
 from sessions_app.transcripts.session_index import (
     CompactionUpdate,
@@ -36,26 +32,6 @@ from sessions_app.transcripts.session_index import (
     increment_compaction_count,
     record_flush,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class GateConstants:
-    """What the gates read of a configuration, once a session."""
-
-    server_threshold: int | None
-    max_active_bytes: int | None
-    is_cli_provider: bool
-    can_write_workspace: bool
-
-
-def gate_constants(setup: RunSetup) -> GateConstants:
-    around, config = setup.around, setup.config
-    return GateConstants(
-        server_threshold=server_threshold(config, around.provider, around.model),
-        max_active_bytes=max_active_bytes(config),
-        is_cli_provider=is_cli_provider(config, around.provider),
-        can_write_workspace=can_write_workspace(config),
-    )
 
 
 def preflight(record: TurnRecord, constants: GateConstants) -> str | None:

@@ -10,21 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from compaction_app.engine.flush import flush_line
-from compaction_app.engine.flush_plan import FlushSettings, flush_settings
-from compaction_app.engine.flush_run import READ_BUFFER_TOKENS
-from compaction_app.engine.pruning.guard import guard_limits, guard_window
-from compaction_app.engine.tape.gates import GateConstants
-from compaction_app.engine.tape.row import MASK
-from compaction_app.engine.tape.script import Ints, Script
-from compaction_app.engine.tape.tape import COLUMNS, FIELDS, LOOP, PLACES, PRESSURE, RESULT, SENT
+from compaction_app.engine.tape.leap_limits import LeapLimits
+from compaction_app.engine.tape.leap_rows import (
+    append_script,
+    bill_bytes,
+    is_recorded,
+    joins,
+    rebilled,
+)
+from compaction_app.engine.tape.script import Flags, Ints, Script
+from compaction_app.engine.tape.tape import LOOP, PRESSURE, RESULT, SENT
 from compaction_app.engine.tape.work import SessionReplay
-from compaction_app.engine.turn.setup import RunSetup
-from sessions_app.tokens import javascript as js
-from sessions_app.tokens.message_tokens import tokens_of_chars, usage_tokens
-from sessions_app.tokens.pressure import MESSAGE_OVERHEAD, SAFETY_MARGIN
+from sessions_app.tokens.message_tokens import usage_tokens
+from sessions_app.tokens.pressure import SAFETY_MARGIN
 from sessions_app.transcripts.session_index import (
     RunReport,
     fresh_total_tokens,
@@ -34,10 +33,8 @@ from sessions_app.transcripts.session_index import (
 )
 from sessions_app.transcripts.usage import Usage, prompt_tokens
 
-Flags = NDArray[np.bool_]
 SHORTEST = 8
 LONGEST = 4096
-_POWERS = 10 ** np.arange(1, 18, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,83 +46,6 @@ class Leap:
     first_call: int
     prompt: Ints
     tokens: Ints
-
-
-@dataclass(frozen=True, slots=True)
-class LeapLimits:
-    """Where the stages of a policy act; infinite where they do not."""
-
-    preflight: float
-    needs_total: bool
-    flush: FlushSettings | None
-    flush_line: float
-    flush_near: float
-    max_bytes: float
-    check: float
-    system: int
-    inner: float
-    single: float
-    whole: float
-    stored: float
-    copy: float
-    images: bool
-    leaps: bool
-
-
-def leap_limits(setup: RunSetup, constants: GateConstants) -> LeapLimits:
-    rules, order, lines = setup.rules, setup.order, setup.lines
-    window = lines.flush_window.tokens or 0
-    gates = not constants.is_cli_provider
-    preflight = rules.preflight if "preflight" in order.turn and gates else None
-    plan = flush_settings(setup.config, rules.flush_plan) if "flush" in order.turn else None
-    if not (gates and constants.can_write_workspace):
-        plan = None
-    line = flush_line(
-        window,
-        lines.floor,
-        lines.soft,
-        constants.server_threshold if preflight and preflight.raises_to_server_threshold else None,
-    )
-    own_line = flush_line(window, lines.floor, lines.soft)
-    near = window - lines.floor - lines.soft
-    guard = rules.pruning.guard
-    limits = guard_limits(
-        guard_window(lines.window, lines.window, setup.policy.max_tokens, guard), guard
-    )
-    calls = set(order.call)
-    copies = rules.pruning.recovery.prompt_aggregate_caps
-    checks = rules.routing is not None and "pre_prompt_check" in order.attempt
-    chars = setup.system.chars
-    shaped = rules.routing is not None and rules.routing.weighs_shape
-    inner = lines.named("inner_threshold")
-    prunes = setup.pruning is not None and setup.pruning_eligible and "cache_ttl_pruning" in calls
-    mid_turn = setup.policy.mid_turn_precheck and rules.routing is not None
-    sizes = preflight is not None and preflight.reads_size
-    return LeapLimits(
-        preflight=_or_inf(
-            line.tokens if preflight is not None and not preflight.total_is_enough else 0
-        ),
-        needs_total=preflight is not None or plan is not None,
-        flush=plan,
-        flush_line=_or_inf(own_line.tokens),
-        flush_near=near - READ_BUFFER_TOKENS if near > 0 else np.inf,
-        max_bytes=constants.max_active_bytes if sizes and constants.max_active_bytes is not None else np.inf,
-        check=lines.check_budget.prompt if checks else np.inf,
-        system=MESSAGE_OVERHEAD + tokens_of_chars(chars) if shaped and chars else 0,
-        inner=lines.window - lines.settings.reserve_tokens
-        if inner.active and lines.settings.enabled and order.answered
-        else np.inf,
-        single=limits.single_chars if "soft_guard" in calls else np.inf,
-        whole=limits.total_chars if "soft_guard" in calls else np.inf,
-        stored=min(setup.stored_cap_chars, setup.tool_cap_chars),
-        copy=copies * setup.tool_cap_chars if copies is not None and order.call else np.inf,
-        images=bool(order.call),
-        leaps=not prunes and not mid_turn and "flush_first" not in order.turn,
-    )  # fmt: skip
-
-
-def _or_inf(line: float) -> float:
-    return line if line > 0 else np.inf
 
 
 class Leaper:
@@ -171,7 +91,8 @@ class Leaper:
             known = usage_tokens(usage) if isinstance(usage, dict) else 0
             if last >= tape.start and known > limits.inner:
                 return False
-        return not self._joins(script.turns.first[first], script.turns.end[first])
+        start, end = int(script.turns.first[first]), int(script.turns.end[first])
+        return not joins(tape, script, start, end)
 
     def _knows_total(self, first: int) -> bool:
         session, limits = self.session, self.limits
@@ -183,15 +104,6 @@ class Leaper:
         last = prompt_tokens(self.tape.file_row(self.tape.file_usage[-1]).usage)
         near = total + self.script.turns.estimate[first] >= limits.flush_near
         return last == total or limits.flush is None or not near
-
-    def _joins(self, start: int, end: int) -> bool:
-        """Whether the first message would be joined to the one before it, here or in the script."""
-        rows, group = self.script.rows, self.script.tape.group
-        for place in range(start, end):
-            row = rows[place]
-            if row.message is not None and not row.left_out:
-                return group[place] != place or self.tape.joined.joins(row)
-        return False
 
 
 class _Stretch:
@@ -229,20 +141,9 @@ class _Stretch:
 
     def _billed(self) -> Ints:
         """The bills: recorded where the context is the recorded one."""
-        calls, tape, script = self.script.calls, self.tape, self.script
-        start = tape.start
-        boundary = np.uint64(tape.boundary.summary.key if tape.boundary else 0)
-        inverse = pow(tape.power[start], -1, 1 << 64)
-        shift = tape.power[-1] * pow(int(script.power[self.start]), -1, 1 << 64) * inverse & MASK
-        before = (tape.hash[-1] - tape.hash[start]) * inverse & MASK
-        said = script.hash[self.rows] - script.hash[self.start]
-        said = said * np.uint64(shift) + np.uint64(before)
-        same = (said == calls.said[self.calls]) & (calls.summary[self.calls] == boundary)
-        recorded = calls.billed[self.calls]
-        grown = self.session.density * (self.tokens - calls.context[self.calls])
-        other = np.maximum(np.rint(recorded + grown), 0).astype(np.int64)
-        self.same = same
-        return np.where(same, recorded, other)
+        self.same = is_recorded(self.tape, self.script, self.start, self.calls)
+        other = rebilled(self.script, self.calls, self.tokens, self.session.density)
+        return np.where(self.same, self.script.calls.billed[self.calls], other)
 
     def quiet_until(self) -> int:
         """The first turn in which something could fire."""
@@ -289,12 +190,7 @@ class _Stretch:
         return size
 
     def _bill_bytes(self) -> Ints:
-        """How much longer each answer's line is under its bill."""
-        calls = self.script.calls
-        digits = np.searchsorted(_POWERS, self.prompt, side="right") + 1
-        whole = self.prompt + calls.output[self.calls]
-        digits = digits + np.searchsorted(_POWERS, whole, side="right") + 1
-        return np.where(self.same, 0, calls.bill_bytes[self.calls] + digits)
+        return bill_bytes(self.script, self.calls, self.prompt, self.same)
 
     def _check_fires(self) -> Flags:
         limits, turns = self.limits, self.script.turns
@@ -348,45 +244,15 @@ class _Stretch:
         return leap
 
     def _append(self, end: int, calls: int) -> None:
-        tape, script, start = self.tape, self.script, self.start
-        offset, file_offset = len(tape.rows) - start, len(tape.file) - start
         changed = ~self.same[:calls]
-        bills = self.prompt[:calls][changed].tolist()
-        rows = self.rows[:calls][changed]
-        tape.bills.update(zip((rows + offset).tolist(), bills, strict=True))
-        tape.file_bills.update(zip((rows + file_offset).tolist(), bills, strict=True))
-        self._append_file(end, rows, self._bill_bytes()[:calls][changed])
-        new = script.rows[start:end]
-        tape.rows += new
-        tape.file += new
-        tape.ids += script.tape.ids[start:end]
-        tape.group += (np.array(script.tape.group[start:end]) + offset).tolist()
-        tape.joined = script.tape.joined_at(end)
-        for field in range(FIELDS):
-            _extend(tape.taken[field], script.taken[field], start, end)
-            _extend(tape.whole[field], script.whole[field], start, end)
-        for name in COLUMNS:
-            _extend(getattr(tape, name), script.columns[name], start, end)
-        factor = tape.power[-1] * pow(int(script.power[start]), -1, 1 << 64) & MASK
-        said = (script.hash[start + 1 : end + 1] - script.hash[start]) * np.uint64(factor)
-        tape.hash += (said + np.uint64(tape.hash[-1])).tolist()
-        tape.power += (script.power[start + 1 : end + 1] * np.uint64(factor)).tolist()
-        for name in PLACES:
-            places = script.places[name]
-            first, last = np.searchsorted(places, (start, end))
-            getattr(tape, name).at += (places[first:last] + offset).tolist()
-
-    def _append_file(self, end: int, rows: Ints, more: Ints) -> None:
-        tape, script, start = self.tape, self.script, self.start
-        sizes = np.diff(script.bytes[start : end + 1])
-        # The first row follows another one here than in the script.
-        leaf = tape.leaf_id
-        sizes[0] = script.rows[start].bytes + (0 if leaf is None else js.utf8_len(leaf) - 2)
-        sizes[rows - start] += more
-        tape.file_bytes += (np.cumsum(sizes) + tape.file_bytes[-1]).tolist()
-        _extend(tape.file_recent, script.recent, start, end)
-        first, last = np.searchsorted(script.usages, (start, end))
-        tape.file_usage += (script.usages[first:last] + len(tape.file) - start).tolist()
+        append_script(
+            self.tape,
+            self.script,
+            (self.start, end),
+            self.rows[:calls][changed],
+            self.prompt[:calls][changed],
+            self._bill_bytes()[:calls][changed],
+        )
 
     def _close(self) -> None:
         """What the index learns of the last turn; its sums over a run are those of the last call."""
@@ -403,7 +269,3 @@ class _Stretch:
         )
         rules = session.setup.rules.session_index
         session.index = persist_usage(session.index, report, session.clock_ms, rules)
-
-
-def _extend(column: list[int], values: Ints, start: int, end: int) -> None:
-    column += (values[start + 1 : end + 1] + (column[-1] - int(values[start]))).tolist()

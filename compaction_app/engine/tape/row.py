@@ -179,15 +179,20 @@ class RowMaker:
     def billed(self, row: Row, prompt: int) -> Row:
         """An answer under another bill: only its usage and its size in the file are others."""
         message = with_prompt(row.message or {}, prompt)
-        usage = message["usage"]
-        digits = len(js.number_text(usage["input"])) + len(js.number_text(usage["totalTokens"]))
         return replace(
             row,
             entry={**row.entry, "message": message},
             message=message,
-            usage=normalize_usage(usage, self.rules.usage),
-            bytes=self.unbilled_bytes(row) + digits,
+            usage=normalize_usage(message["usage"], self.rules.usage),
+            bytes=self.billed_bytes(row, prompt),
         )
+
+    def billed_bytes(self, row: Row, prompt: int) -> int:
+        """The bytes of an answer's line under another bill."""
+        usage = (row.message or {}).get("usage")
+        output = (usage.get("output") if isinstance(usage, Mapping) else 0) or 0
+        digits = len(js.number_text(prompt)) + len(js.number_text(prompt + output))
+        return self.unbilled_bytes(row) + digits
 
     def unbilled_bytes(self, row: Row) -> int:
         """The bytes of an answer's line, less the digits of its prompt and its total."""

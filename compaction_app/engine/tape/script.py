@@ -22,6 +22,7 @@ from sessions_app.tokens.pressure import MESSAGE_OVERHEAD, text_tokens
 
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
+Flags = NDArray[np.bool_]
 NEVER = -(1 << 60)
 PLAIN_STOPS = (None, "stop", "toolUse")
 
@@ -62,6 +63,9 @@ class ScriptCalls:
     said: Keys
     at_ms: Ints
     bill_bytes: Ints
+    plain: Flags
+    longest: Ints
+    widest: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +161,10 @@ def _turns(
 def _is_plain(turn: TurnRows) -> bool:
     if turn.turn.kind != "message" or not turn.calls or turn.calls[-1].results:
         return False
-    return all(_is_plain_call(call, turn.calls[-1] is call) for call in turn.calls)
+    return all(map(_is_plain_call, turn.calls))
 
 
-def _is_plain_call(call: CallRows, is_last: bool) -> bool:
+def _is_plain_call(call: CallRows) -> bool:
     message = call.answer.message or {}
     usage = message.get("usage")
     return (
@@ -219,6 +223,9 @@ def _calls(
         said=np.array([call.fingerprint[1] for call in calls], np.uint64),
         at_ms=table[6],
         bill_bytes=table[7],
+        plain=np.array([_is_plain_call(call) for call in calls], np.bool_),
+        longest=_ints(max((row.result for row in c.results), default=0) for c in calls),
+        widest=_ints(max((row.loop for row in c.results), default=0) for c in calls),
     )
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compaction_app.engine.tape.gates import gate_constants
-from compaction_app.engine.tape.leap import Leap, Leaper, leap_limits
+from compaction_app.engine.tape.gate_constants import gate_constants
+from compaction_app.engine.tape.leap import Leap, Leaper
+from compaction_app.engine.tape.leap_calls import call_leaper
+from compaction_app.engine.tape.leap_limits import leap_limits
 from compaction_app.engine.tape.recorded import RecordedRows
 from compaction_app.engine.tape.script import Script
 from compaction_app.engine.tape.turn import replay_turn
@@ -39,7 +41,11 @@ def replay_session(
         setup, recorded, iter(summaries), density, header_bytes, own_policy=own_policy
     )
     constants = gate_constants(setup)
-    leaper = Leaper(session, script, leap_limits(setup, constants)) if script else None
+    leaper = None
+    if script is not None:
+        limits = leap_limits(setup, constants)
+        leaper = Leaper(session, script, limits)
+        session.call_leaper = call_leaper(script, limits, setup)
     done: list[ReplayedTurn | Leap] = []
     turn = 0
     while turn < len(recorded.turns):

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from compaction_app.engine.tape.compacting import Compacted, compact
+from compaction_app.engine.tape.gate_constants import GateConstants
 from compaction_app.engine.tape.gates import (
-    GateConstants,
     count_compactions,
     flush,
     preflight,

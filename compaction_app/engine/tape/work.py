@@ -11,6 +11,7 @@ from typing import Any
 
 from compaction_app.engine.decision import Decision
 from compaction_app.engine.simulation.inputs import FIRST_NEW_ID
+from compaction_app.engine.tape.leap_calls import CallLeaper, LeaptCalls
 from compaction_app.engine.tape.recorded import CallRows, RecordedRows, TurnRows
 from compaction_app.engine.tape.row import Row
 from compaction_app.engine.tape.tape import Tape
@@ -41,7 +42,7 @@ class ReplayedTurn:
     recorded: TurnRows
     outcome: TurnOutcome
     stages: tuple[StageRecord, ...]
-    calls: tuple[SentCall, ...]
+    calls: tuple[SentCall | LeaptCalls, ...]
     events: tuple[Event, ...]
     reply: str | None
 
@@ -73,6 +74,7 @@ class SessionReplay:
         self.calls: list[CallRows] = []
         self.flush_calls: list[CallRows] = []
         self._numbers = FIRST_NEW_ID - 1
+        self.call_leaper: CallLeaper | None = None
 
     def begin(self, turn: TurnRows) -> None:
         """The next turn: its calls, its time, and what stands before it."""
@@ -124,7 +126,7 @@ class TurnRecord:
         self.attempt, self.next_call = 0, 1
         self.run: RunKind = "turn"
         self._stages: list[StageRecord] = []
-        self._calls: list[SentCall] = []
+        self._calls: list[SentCall | LeaptCalls] = []
         self._events: list[Event] = []
 
     def note(
@@ -137,6 +139,10 @@ class TurnRecord:
     def called(self, call: SentCall) -> None:
         self._calls.append(call)
         self.next_call += 1
+
+    def leapt(self, calls: LeaptCalls) -> None:
+        self._calls.append(calls)
+        self.next_call += len(calls.prompt)
 
     def fired(
         self,
