@@ -35,6 +35,7 @@ _WINDOWS: Final = {
     "keep_recent_configured": "the configured kept tail holds",
 }
 _GATES: Final = {
+    "empty_session": "the session holds no entries yet",
     "flush_due": "the projected prompt reached the flush line",
     "forced_by_transcript_size": "the transcript file reached forceFlushTranscriptBytes",
     "preflight_due": "the stored total reached the preflight line",
