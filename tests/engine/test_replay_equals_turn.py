@@ -19,7 +19,9 @@ from compaction_app.engine.simulation.inputs import (
     SessionFiles,
     SimulationInputs,
     simulation_inputs,
+    what_if,
 )
+from compaction_app.engine.simulation.report import what_if_report
 from compaction_app.engine.simulation.usage import ByDensity
 from compaction_app.engine.tape.leap import Leap
 from compaction_app.engine.tape.leap_calls import LeaptCalls
@@ -27,13 +29,15 @@ from compaction_app.engine.tape.recorded import recorded_rows
 from compaction_app.engine.tape.row import RowMaker
 from compaction_app.engine.tape.script import script_of
 from compaction_app.engine.tape.session import replay_session
+from compaction_app.engine.tape.unusual import unusual
+from compaction_app.engine.tape.what_if import NeedsTexts, tape_report, tape_what_if
 from compaction_app.engine.tape.work import ReplayedTurn
 from compaction_app.engine.turn.record import StageRecord
 from compaction_app.engine.turn.requests import KnownSummary
 from compaction_app.session_files import find_sessions
 from sessions_app.transcripts.usage import normalize_usage, prompt_tokens
 from tests.engine.policies import values
-from tests.engine.random_sessions import sessions
+from tests.engine.random_sessions import Writer, files_of, sessions
 from tests.golden.runs import LOCAL, NAMES, SAMPLES, folder
 
 DATA = FilePath(__file__).parents[1] / "data"
@@ -167,7 +171,7 @@ def changed(draw: st.DrawFn) -> dict[str, Any]:
     return {"contextWindow": window, "compaction.keepRecentTokens": keep, "compaction.reserveTokensFloor": floor, **changes}  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(sessions(), changed(), st.sampled_from(list(RULE_SETS.values())), st.sampled_from(PATHS))
 def test_any_session_under_any_policy(
     files: SessionFiles, changes: dict[str, Any], rules: RuleSet, path: Path
@@ -175,7 +179,26 @@ def test_any_session_under_any_policy(
     assert differences(files, Asked(rules, path, changes)) == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
+@given(
+    sessions(calm=True),
+    changed(),
+    st.sampled_from(list(RULE_SETS.values())),
+    st.sampled_from(PATHS),
+)
+def test_both_give_the_same_report(
+    files: SessionFiles, changes: dict[str, Any], rules: RuleSet, path: Path
+) -> None:
+    inputs = simulation_inputs(files, Asked(rules, path, changes))
+    try:
+        fast = tape_report(inputs, tape_what_if(inputs))
+    except NeedsTexts as error:
+        assert not inputs.recording.summaries, error
+        return
+    assert fast == what_if_report(inputs, what_if(inputs))
+
+
+@settings(max_examples=60, deadline=None)
 @given(
     sessions(calm=True),
     changed(),
@@ -206,5 +229,36 @@ REAL = [
 @pytest.mark.parametrize("file", REAL, ids=lambda file: file.name)
 def test_real_transcripts(file: FilePath) -> None:
     for files in find_sessions([file]):
-        asked = Asked(OPENCLAW_2026_5_28, changes={"contextWindow": 40_000, **PRUNING})
+        asked = Asked(OPENCLAW_2026_5_28, changes={"contextWindow": 20_000, **PRUNING})
         assert differences(files, asked) == []
+
+
+def test_every_real_transcript_is_one_that_a_tape_replays() -> None:
+    for file in REAL:
+        for files in find_sessions([file]):
+            inputs = simulation_inputs(files, Asked(OPENCLAW_2026_5_28))
+            assert unusual(inputs.recording, inputs.setup.rules) is None, file.name
+
+
+def _told(*results: dict[str, Any]) -> str | None:
+    writer = Writer(1.0, True)
+    writer.message("user", "go")
+    blocks = [{"type": "toolCall", "id": i, "name": "exec", "arguments": {}} for i in ("a", "b")]
+    writer.answer(blocks, "toolUse", 5)
+    for result in results:
+        message = {"content": [{"type": "text", "text": "r"}], "toolName": "exec", **result}
+        writer.message(message.pop("role", "toolResult"), message.pop("content"), **message)
+    inputs = simulation_inputs(files_of(writer.entries, {}), Asked(OPENCLAW_2026_5_28))
+    return unusual(inputs.recording, inputs.setup.rules)
+
+
+def test_recordings_that_need_their_texts_are_told_apart() -> None:
+    first, second = {"toolCallId": "a"}, {"toolCallId": "b"}
+    assert _told(first, second) is None
+    assert _told(first) is None
+    assert _told(second, first) == "results in another order than their calls"
+    assert _told(first, {}) == "a result without its call's id or its tool's name"
+    assert (
+        _told({**first, "toolName": " exec "})
+        == "a result without its call's id or its tool's name"
+    )

@@ -29,14 +29,25 @@ def what_if_report(inputs: SimulationInputs, turns: Sequence[SimulatedTurn]) -> 
         number, before = turn.recorded.number, len(calls)
         events += [event_json(number, before, event) for event in turn.result.events]
         calls += [_call(number, before, call, inputs) for call in turn.result.calls]
-    rules = inputs.setup.rules
+    blocked = sum(turn.result.outcome == "blocked" for turn in turns)
+    return report_of(inputs, len(turns), blocked, calls, events)
+
+
+def report_of(
+    inputs: SimulationInputs,
+    turns: int,
+    blocked: int,
+    calls: Sequence[dict[str, Any]],
+    events: Sequence[dict[str, Any]],
+) -> dict[str, Any]:
+    """The object of a what-if, from its calls and events."""
     return {
         "session": inputs.session_id,
-        "ruleSet": rules.id,
+        "ruleSet": inputs.setup.rules.id,
         "mode": "what-if",
-        "calls": calls,
-        "events": events,
-        "totals": _totals(turns, calls, events),
+        "calls": list(calls),
+        "events": list(events),
+        "totals": _totals(turns, blocked, calls, events),
         "stripped": dict(sorted(inputs.recording.stripped.items())),
         "notes": [*inputs.notes, UNKNOWABLE],
     }
@@ -69,19 +80,20 @@ def _call(turn: int, before: int, call: CallRecord, inputs: SimulationInputs) ->
 
 
 def _totals(
-    turns: Sequence[SimulatedTurn],
+    turns: int,
+    blocked: int,
     calls: Sequence[dict[str, Any]],
     events: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
     sent = [call["promptTokens"] or 0 for call in calls]
     done = [e for e in events if e["kind"] in COMPACTIONS and e["reason"].startswith(DONE)]
     return {
-        "turns": len(turns),
+        "turns": turns,
         "calls": len(calls),
         "flushes": sum(event["kind"] == "flush" for event in events),
         "compactions": len(done),
         "flushedBefore": _flushed_before(events),
-        "blocked": sum(turn.result.outcome == "blocked" for turn in turns),
+        "blocked": blocked,
         "tokensSent": sum(sent),
         "peakPromptTokens": max(sent, default=0),
     }

@@ -24,7 +24,7 @@ from compaction_app.engine.tape.calling import (
 from compaction_app.engine.tape.compacting import compact, truncate_session
 from compaction_app.engine.tape.recorded import CallRows
 from compaction_app.engine.tape.row import Row
-from compaction_app.engine.tape.tape import CONTEXT, COUNT, SENT
+from compaction_app.engine.tape.tape import CONTEXT, COUNT, SENT, WORDED
 from compaction_app.engine.tape.view import Spot, View
 from compaction_app.engine.tape.work import SentCall
 from compaction_app.engine.turn.attempt_stages import AttemptEnd
@@ -141,7 +141,8 @@ class ReplayAttempt:
     def _call(self, call: CallStages) -> tuple[Row | None, bool]:
         """The answer's row, none when nobody can answer; and whether another call follows."""
         record, session = self.record, self.session
-        tokens = call.view.totals()[SENT]
+        totals = call.view.totals()
+        tokens = totals[SENT]
         fingerprint = self.tape.fingerprint()
         recorded, goes_on = self._next(fingerprint)
         answer = None
@@ -161,7 +162,8 @@ class ReplayAttempt:
             self.run.results_cut = False
             record.fired("truncate", None, None, "stored_results_shorter", after=sent)
         number = record.next_call
-        record.called(SentCall(self.run.kind, number, answer, tokens, call.view.changes, recorded))
+        sizes = (tokens, totals[WORDED], call.view.changes)
+        record.called(SentCall(self.run.kind, number, answer, *sizes, recorded))
         if answer is None:
             return None, False
         self.run.usages.append(answer.usage or Usage())

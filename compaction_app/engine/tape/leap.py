@@ -20,7 +20,7 @@ from compaction_app.engine.tape.leap_rows import (
     rebilled,
 )
 from compaction_app.engine.tape.script import Flags, Ints, Script
-from compaction_app.engine.tape.tape import LOOP, PRESSURE, RESULT, SENT
+from compaction_app.engine.tape.tape import LOOP, PRESSURE, RESULT, SENT, WORDED
 from compaction_app.engine.tape.work import SessionReplay
 from sessions_app.tokens.message_tokens import usage_tokens
 from sessions_app.tokens.pressure import SAFETY_MARGIN
@@ -46,6 +46,7 @@ class Leap:
     first_call: int
     prompt: Ints
     tokens: Ints
+    messages: Ints
 
 
 class Leaper:
@@ -230,7 +231,14 @@ class _Stretch:
         """Append the turns before ``end``."""
         turns = self.script.turns
         count = int(turns.last_call[end - 1]) + 1 - self.calls.start
-        leap = Leap(self.first, end, self.calls.start, self.prompt[:count], self.tokens[:count])
+        leap = Leap(
+            self.first,
+            end,
+            self.calls.start,
+            self.prompt[:count],
+            self.tokens[:count],
+            self._at_calls(WORDED)[:count],
+        )
         self._append(int(turns.end[end - 1]), count)
         session = self.session
         latest = int(turns.latest_ms[self.first : end].max())

@@ -20,7 +20,7 @@ from compaction_app.engine.tape.leap_rows import (
     rebilled,
 )
 from compaction_app.engine.tape.script import Flags, Ints, Script
-from compaction_app.engine.tape.tape import LOOP, RESULT, SENT
+from compaction_app.engine.tape.tape import LOOP, RESULT, SENT, WORDED
 from compaction_app.engine.turn.setup import RunSetup
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class LeaptCalls:
     first_call: int
     prompt: Ints
     tokens: Ints
+    messages: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,4 +147,5 @@ class _Numbers:
         session.longest_result = max(session.longest_result, int(longest.max()))
         session.widest_result = max(session.widest_result, int(widest.max()))
         number = self.attempt.record.next_call
-        return LeaptCalls(number, first, prompt, self.tokens[:count])
+        messages = self._field(WORDED)[:count]
+        return LeaptCalls(number, first, prompt, self.tokens[:count], messages)

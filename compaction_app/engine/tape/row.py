@@ -49,6 +49,7 @@ class Row:
     the form in which a model gets it. ``pressure``: the pre-prompt check's. ``loop`` and ``pruner``:
     characters of the soft guard and of cache-TTL pruning. ``result``: text characters of a tool result.
     ``chars`` and ``is_text`` decide what it weighs when it is joined to the message before it.
+    ``is_worded``: a model gets it at all.
     ``left_out``: an attempt does not take it over from the history. ``missing``: error results that an
     attempt writes behind it.
     """
@@ -66,6 +67,7 @@ class Row:
     result: int
     chars: int
     is_text: bool
+    is_worded: bool
     left_out: bool
     has_media: bool
     is_real: bool
@@ -130,6 +132,7 @@ class RowMaker:
             ) | {
                 "role": "",
                 "is_text": False,
+                "is_worded": False,
                 "left_out": False,
                 "has_media": False,
                 "is_real": False,
@@ -148,6 +151,7 @@ class RowMaker:
             "result": tool_result_text_chars(message, rules.pruning.truncation),
             "chars": message_chars(message, rules.message_tokens),
             "is_text": isinstance(content, str),
+            "is_worded": not self.worded or llm_message(message) is not None,
             "left_out": is_transcript_only(message) or is_silent(message, rules.silent_reply),
             "has_media": clean_message(message, rules.pruning.history_images) is not message,
             "is_real": has_real_conversation((message,), rules.compaction.conversation),

@@ -30,12 +30,14 @@ def replay_session(
     header_bytes: int = 0,
     own_policy: bool = False,
     script: Script | None = None,
+    slow_turn: int | None = None,
 ) -> list[ReplayedTurn | Leap]:
     """Every turn of a recording, each on what the turns before it left.
 
     ``summaries`` are taken in their order, the last one again and again; there must be one where the
     session compacts. ``density``: billed tokens per estimated one. ``own_policy``: the recorded bills
-    hold wherever the context is the recorded one, also where a call is pruned.
+    hold wherever the context is the recorded one, also where a call is pruned. With a ``script`` quiet
+    stretches are taken in leaps, but for the turn of number ``slow_turn``, which is the last one then.
     """
     session = SessionReplay(
         setup, recorded, iter(summaries), density, header_bytes, own_policy=own_policy
@@ -47,9 +49,11 @@ def replay_session(
         leaper = Leaper(session, script, limits)
         session.call_leaper = call_leaper(script, limits, setup)
     done: list[ReplayedTurn | Leap] = []
-    turn = 0
-    while turn < len(recorded.turns):
-        leap = leaper.leap(turn, len(recorded.turns)) if leaper else None
+    turn, end = 0, len(recorded.turns) if slow_turn is None else slow_turn
+    while turn < end:
+        if turn + 1 == slow_turn:
+            leaper = session.call_leaper = None
+        leap = leaper.leap(turn, end if slow_turn is None else end - 1) if leaper else None
         if leap is None:
             done.append(replay_turn(session, recorded.turns[turn], constants))
             turn += 1

@@ -16,10 +16,10 @@ from compaction_app.engine.compaction.cut import CutPoint, CutReason
 from compaction_app.engine.tape.row import MASK, Joined, Row, RowMaker
 from sessions_app.tokens import javascript as js
 
-SENT, CONTEXT, PRESSURE, LOOP, PRUNER, RESULT, COUNT = range(7)
-FIELDS: Final = 7
-Numbers = tuple[int, int, int, int, int, int, int]
-NOTHING: Final[Numbers] = (0, 0, 0, 0, 0, 0, 0)
+SENT, CONTEXT, PRESSURE, LOOP, PRUNER, RESULT, COUNT, WORDED = range(8)
+FIELDS: Final = 8
+Numbers = tuple[int, int, int, int, int, int, int, int]
+NOTHING: Final[Numbers] = (0, 0, 0, 0, 0, 0, 0, 0)
 POWER_BASE: Final = 6_364_136_223_846_793_005
 CUT_ROLES: Final = frozenset(
     {"user", "assistant", "bashExecution", "custom", "branchSummary", "compactionSummary"}
@@ -43,7 +43,7 @@ def numbers_of(row: Row) -> Numbers:
     """What a row adds to a context when it is neither joined nor left out."""
     if row.message is None:
         return NOTHING
-    return (row.sent, row.context, row.pressure, row.loop, row.pruner, row.result, 1)
+    return (row.sent, row.context, row.pressure, row.loop, row.pruner, row.result, 1, row.is_worded)
 
 
 class Places:
@@ -175,7 +175,7 @@ class Tape:
             before, self.joined = self.joined, self.joined.with_row(row, is_shaped=self.is_shaped)
             self.group[place] = self._group_before(place)
             sent, pressure = self.joined.sent - before.sent, self.joined.pressure - before.pressure
-            own = (sent, sent, pressure, *own[3:6], 0)
+            own = (sent, sent, pressure, *own[3:6], 0, 0)
         else:
             self.joined = Joined.begun(row, is_shaped=self.is_shaped)
         for result in row.missing:
@@ -254,7 +254,7 @@ class Tape:
         pressure = self.taken[PRESSURE][last + 1] - self.taken[PRESSURE][first]
         for result in self.rows[last].missing:
             sent, pressure = sent - result.sent, pressure - result.pressure
-        return (joined.sent - sent, joined.sent - sent, joined.pressure - pressure, 0, 0, 0, 1)
+        return (joined.sent - sent, joined.sent - sent, joined.pressure - pressure, 0, 0, 0, 1, 1)
 
     def _is_absent(self, place: int) -> bool:
         return self.rows[place].message is None or self.rows[place].left_out

@@ -31,6 +31,7 @@ class SentCall:
     number: int
     answer: Row | None
     tokens: int
+    messages: int
     cut_messages: int
     recorded: CallRows | None
 
@@ -45,6 +46,10 @@ class ReplayedTurn:
     calls: tuple[SentCall | LeaptCalls, ...]
     events: tuple[Event, ...]
     reply: str | None
+
+
+class NeedsTexts(Exception):
+    """The replay comes to a point at which somebody has to read the texts."""
 
 
 class SessionReplay:
@@ -106,7 +111,8 @@ class SessionReplay:
     def summary(self) -> KnownSummary:
         """The next summary; the last one again where there are no more."""
         self._last_summary = next(self._summaries, self._last_summary)
-        assert self._last_summary is not None
+        if self._last_summary is None:
+            raise NeedsTexts("no summary was recorded that could stand in")
         return self._last_summary
 
     def next_flush_call(self) -> CallRows | None:

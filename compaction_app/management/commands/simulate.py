@@ -22,6 +22,7 @@ from compaction_app.engine.simulation.inputs import (
     what_if,
 )
 from compaction_app.engine.simulation.report import what_if_report
+from compaction_app.engine.tape.what_if import NeedsTexts, tape_report, tape_what_if
 from compaction_app.session_files import UnreadableFile, find_sessions
 from compaction_app.summarisers.extractive import extractive_summary
 
@@ -74,7 +75,10 @@ def _report(session: SessionFiles, asked: Asked, *, audited: bool) -> dict[str, 
         raise CommandError(f"--policy: {error}") from None
     if audited:
         return audit_report(inputs, audit(inputs))
-    return what_if_report(inputs, what_if(inputs))
+    try:
+        return tape_report(inputs, tape_what_if(inputs))
+    except NeedsTexts:
+        return what_if_report(inputs, what_if(inputs))
 
 
 def _changes(text: str | None) -> Mapping[str, Any]:
