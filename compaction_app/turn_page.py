@@ -12,11 +12,14 @@ from compaction_app.decisions import stage_of
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.simulation.inputs import what_if_turns
+from compaction_app.engine.tape.what_if import NeedsTexts, taped_turn
+from compaction_app.engine.tape.work import ReplayedTurn, SentCall
 from compaction_app.engine.turn.record import StageRecord
 from compaction_app.models import AuditedTurn
 from compaction_app.runs import Situation
 from compaction_app.stages import Comparison, comparison_of, title_of
 from sessions_app.models import Entry, Job
+from sessions_app.transcripts.usage import prompt_tokens
 
 MOST_WHAT_IF_ENTRIES: Final = 2_000
 """A what-if of one turn runs all turns before it; beyond this it would keep its reader waiting."""
@@ -77,6 +80,12 @@ def told_what_if(
 ) -> ToldTurn | None:
     """A turn of the what-if under a policy; none where the recording has no such turn."""
     inputs = simulation_of(situation, policy, around)
+    if not 1 <= number <= len(inputs.recording.turns):
+        return None
+    try:
+        return _told_on_tape(taped_turn(inputs, number))
+    except NeedsTexts:
+        pass
     for turn in what_if_turns(inputs):
         if turn.recorded.number == number:
             result, usage = turn.result, around.rules.usage
@@ -89,6 +98,30 @@ def told_what_if(
                 [fired(event, result.stages) for event in result.events],
             )
     return None
+
+
+def _told_on_tape(turn: ReplayedTurn) -> ToldTurn:
+    calls = [
+        {
+            "run": call.run,
+            "number": call.number,
+            "entry": call.recorded.answer.entry["id"] if call.recorded and call.answer else None,
+            "prompt": prompt_tokens(call.answer.usage) if call.answer else None,
+            "output": call.answer.usage.output if call.answer and call.answer.usage else None,
+            "messages": call.messages,
+            "cut": call.cut_messages,
+        }
+        for call in turn.calls
+        if isinstance(call, SentCall)
+    ]
+    return ToldTurn(
+        turn.recorded.turn.number,
+        turn.recorded.turn.seq,
+        turn.outcome,
+        [(stage, None) for stage in turn.stages],
+        calls,
+        [fired(event, turn.stages) for event in turn.events],
+    )
 
 
 def turn_context(situation: Situation, told: ToldTurn) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from compaction_app.engine.tape.row import RowMaker
 from compaction_app.engine.tape.script import script_of
 from compaction_app.engine.tape.session import replay_session
 from compaction_app.engine.tape.unusual import unusual
-from compaction_app.engine.tape.what_if import NeedsTexts, tape_report, tape_what_if
+from compaction_app.engine.tape.what_if import NeedsTexts, tape_report, tape_what_if, taped_turn
 from compaction_app.engine.tape.work import ReplayedTurn
 from compaction_app.engine.turn.record import StageRecord
 from compaction_app.engine.turn.requests import KnownSummary
@@ -196,6 +196,23 @@ def test_both_give_the_same_report(
         assert not inputs.recording.summaries, error
         return
     assert fast == what_if_report(inputs, what_if(inputs))
+
+
+@settings(max_examples=40, deadline=None)
+@given(sessions(calm=True), changed(), st.integers(1, 40))
+def test_a_turn_that_is_asked_for_tells_every_stage(
+    files: SessionFiles, changes: dict[str, Any], number: int
+) -> None:
+    inputs = simulation_inputs(files, Asked(OPENCLAW_2026_5_28, changes=changes))
+    number = min(number, len(inputs.recording.turns))
+    try:
+        told = taped_turn(inputs, number)
+    except (NeedsTexts, IndexError):
+        assert not inputs.recording.summaries
+        return
+    made = next(turn.result for turn in what_if(inputs) if turn.recorded.number == number)
+    assert (told.stages, told.events) == (made.stages, made.events)
+    assert [call.number for call in told.calls] == [call.number for call in made.calls]
 
 
 @settings(max_examples=60, deadline=None)

@@ -23,7 +23,7 @@ from compaction_app.engine.tape.unusual import unusual
 from compaction_app.engine.tape.work import NeedsTexts, ReplayedTurn, SentCall
 from sessions_app.transcripts.usage import prompt_tokens
 
-__all__ = ["NeedsTexts", "TapeWhatIf", "tape_report", "tape_what_if"]
+__all__ = ["NeedsTexts", "TapeWhatIf", "tape_report", "tape_what_if", "taped_turn"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,17 @@ def tape_what_if(inputs: SimulationInputs, slow_turn: int | None = None) -> Tape
         slow_turn=slow_turn,
     )
     return TapeWhatIf(script, parts)
+
+
+def taped_turn(inputs: SimulationInputs, number: int) -> ReplayedTurn:
+    """One turn of the what-if, stage by stage; those before it as fast as they go.
+
+    Raises:
+        NeedsTexts: as ``tape_what_if``.
+    """
+    last = tape_what_if(inputs, slow_turn=number).parts[-1]
+    assert isinstance(last, ReplayedTurn)
+    return last
 
 
 def tape_report(inputs: SimulationInputs, done: TapeWhatIf) -> dict[str, Any]:
