@@ -14,7 +14,8 @@ from compaction_app.engine.pruning.recovery import (
     aggregate_notice,
     plan_reduction,
 )
-from compaction_app.engine.pruning.truncate import Notice, truncate_message
+from compaction_app.engine.pruning.truncate import truncate_message
+from compaction_app.engine.pruning.truncation_rules import Notice
 from compaction_app.engine.tape.row import Row, RowMaker
 from sessions_app.tokens import javascript as js
 

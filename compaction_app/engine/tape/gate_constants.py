@@ -19,10 +19,16 @@ class GateConstants:
 
 
 def gate_constants(setup: RunSetup) -> GateConstants:
-    around, config = setup.around, setup.config
+    around, config, rules = setup.around, setup.config, setup.rules.preflight
     return GateConstants(
-        server_threshold=server_threshold(config, around.provider, around.model),
-        max_active_bytes=max_active_bytes(config),
+        server_threshold=server_threshold(
+            config,
+            around.provider,
+            around.model,
+            setup.rules.server_threshold,
+            setup.lines.flush_window.tokens,
+        ),
+        max_active_bytes=max_active_bytes(config, rules) if rules is not None else None,
         is_cli_provider=is_cli_provider(config, around.provider),
         can_write_workspace=can_write_workspace(config),
     )

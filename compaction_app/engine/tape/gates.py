@@ -56,7 +56,7 @@ def preflight(record: TurnRecord, constants: GateConstants) -> str | None:
     record.note("preflight", judged.decision)
     if not judged.decision.fired:
         return None
-    line = flush_line(situation.window, situation.reserve_floor, situation.soft_threshold)
+    line = rules.line(situation)
     made = compact(record, CompactionAsk("budget", judged.current_tokens))
     reason = outcome_reason(made.outcome, made.message)
     record.fired(
@@ -81,7 +81,8 @@ def _estimate(record: TurnRecord) -> TranscriptEstimate:
 def flush(record: TurnRecord, constants: GateConstants) -> str | None:
     """The memory flush where the projected prompt has reached the line; the text that ends the turn."""
     setup, session = record.setup, record.session
-    plan = flush_plan(setup.config, session.clock_ms, record.rules.flush_plan)
+    window = setup.lines.flush_window.tokens
+    plan = flush_plan(setup.config, session.clock_ms, record.rules.flush_plan, window)
     situation = FlushSituation(
         plan=plan,
         entry=session.index,

@@ -9,6 +9,7 @@ import numpy as np
 from compaction_app.engine.flush import flush_line
 from compaction_app.engine.flush_plan import FlushSettings, flush_settings
 from compaction_app.engine.flush_run import READ_BUFFER_TOKENS
+from compaction_app.engine.preflight import PreflightSituation
 from compaction_app.engine.pruning.guard import guard_limits, guard_window
 from compaction_app.engine.tape.gate_constants import GateConstants
 from compaction_app.engine.turn.setup import RunSetup
@@ -43,14 +44,15 @@ def leap_limits(setup: RunSetup, constants: GateConstants) -> LeapLimits:
     window = lines.flush_window.tokens or 0
     gates = not constants.is_cli_provider
     preflight = rules.preflight if "preflight" in order.turn and gates else None
-    plan = flush_settings(setup.config, rules.flush_plan) if "flush" in order.turn else None
+    plan = flush_settings(setup.config, rules.flush_plan, window) if "flush" in order.turn else None
     if not (gates and constants.can_write_workspace):
         plan = None
-    line = flush_line(
-        window,
-        lines.floor,
-        lines.soft,
-        constants.server_threshold if preflight and preflight.raises_to_server_threshold else None,
+    situation = PreflightSituation(
+        entry=None,
+        window=window,
+        reserve_floor=lines.floor,
+        soft_threshold=lines.soft,
+        server_threshold=constants.server_threshold,
     )
     own_line = flush_line(window, lines.floor, lines.soft)
     near = window - lines.floor - lines.soft
@@ -69,7 +71,9 @@ def leap_limits(setup: RunSetup, constants: GateConstants) -> LeapLimits:
     sizes = preflight is not None and preflight.reads_size
     return LeapLimits(
         preflight=_or_inf(
-            line.tokens if preflight is not None and not preflight.total_is_enough else 0
+            preflight.line(situation).tokens
+            if preflight is not None and not preflight.total_is_enough
+            else 0
         ),
         needs_total=preflight is not None or plan is not None,
         flush=plan,

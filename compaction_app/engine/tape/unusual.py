@@ -17,8 +17,10 @@ Message = Mapping[str, Any]
 
 
 def unusual(recording: Recording, rules: RuleSet) -> str | None:
-    """What is unusual: results that do not stand behind their calls in their order, calls that share an
+    """What is unusual: a rule set that cuts otherwise than a tape does, results that do not stand behind their calls in their order, calls that share an
     id, foreign forms of messages. None for a recording that a tape replays exactly."""
+    if not is_known_on_tape(rules):
+        return "a rule set whose cuts are not known by lengths"
     seen: set[str] = set()
     turns = (call for turn in recording.turns for call in turn.calls)
     flushes = (call for calls in recording.flushes for call in calls)
@@ -28,6 +30,11 @@ def unusual(recording: Recording, rules: RuleSet) -> str | None:
             return reason
     stored = (entry for turn in recording.turns for entry in (turn.entry, *turn.before))
     return _of_messages(map(message_of, stored))
+
+
+def is_known_on_tape(rules: RuleSet) -> bool:
+    """Whether a tape follows these rules: texts are cut by characters, results to a notice at least."""
+    return not rules.pruning.recovery.elides
 
 
 def _of_call(call: RecordedCall, rules: RuleSet, seen: set[str]) -> str | None:
