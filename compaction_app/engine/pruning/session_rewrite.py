@@ -199,14 +199,15 @@ class Appender:
         if kind == "message":
             new["message"] = entry.get("message") if message is None else message
         else:
-            new |= self._fields(entry)
+            new |= self.fields(entry)
         if kind == "label" and new.get("targetId") not in self.known:
             self.missing = str(new.get("targetId"))
         self.moved[entry["id"]] = self.leaf = new_id
         self.known.add(new_id)
         self.out.append(new)
 
-    def _fields(self, entry: Entry) -> dict[str, Any]:
+    def fields(self, entry: Entry) -> dict[str, Any]:
+        """What an entry that is no message says again, references following what was moved."""
         kind = str(entry.get("type"))
         names = _COPIED.get(kind) or tuple(
             name for name in entry if name not in ("type", "id", "parentId", "timestamp")

@@ -191,6 +191,43 @@ def truncate_session(record: TurnRecord) -> bool:
 
 def _put_anew(record: TurnRecord, first: int, forms: Mapping[int, Row]) -> bool:
     """Append the branch from ``first`` on again; false where a label names what is not there."""
+    tape, rules = record.tape, record.rules.pruning.session_rewrite
+    kinds = {row.type for row in tape.rows[first:]}
+    if rules.remaps_ids and "label" not in kinds:
+        _renew(record, first, forms)
+    elif not _append_again(record, first, forms):
+        return False
+    if "compaction" in kinds:
+        record.fired("truncate", None, None, "compaction_appended_again")
+    _find_boundary(record)
+    return True
+
+
+def _renew(record: TurnRecord, first: int, forms: Mapping[int, Row]) -> None:
+    """Every row again in its place, under another id."""
+    tape, session, maker = record.tape, record.session, record.session.maker
+    ids = [session.new_id() for _ in range(first, len(tape))]
+    appender = Appender(record.rules.pruning.session_rewrite, iter(ids), "")
+    appender.moved = dict(zip(tape.ids[first:], ids, strict=True))
+    now = iso_text(session.clock_ms)
+    changed, sizes = dict(forms), []
+    for place, identity in enumerate(ids, first):
+        row = forms.get(place, tape.rows[place])
+        if row.type == "message":
+            bill = tape.bills.get(place)
+            more = 0 if bill is None else maker.billed_bytes(row, bill) - row.bytes
+            sizes.append(maker.again_bytes(row) + more)
+            continue
+        appender.leaf = ids[place - first - 1] if place > first else tape.ids[first - 1]
+        entry = {"type": row.type, "id": identity, "parentId": None, "timestamp": now}
+        made = maker.row({**entry, **appender.fields(row.entry)})
+        changed[place] = replace(made, left_out=row.left_out)
+        sizes.append(made.bytes)
+    tape.renew(first, changed, ids, sizes)
+
+
+def _append_again(record: TurnRecord, first: int, forms: Mapping[int, Row]) -> bool:
+    """As a version does that leaves some entries out, or where a label may be in the way."""
     tape, session, maker = record.tape, record.session, record.session.maker
     rules, now = record.rules.pruning.session_rewrite, iso_text(session.clock_ms)
     appender = Appender(rules, iter(session.new_id, None), now)
@@ -204,22 +241,16 @@ def _put_anew(record: TurnRecord, first: int, forms: Mapping[int, Row]) -> bool:
             return False
         if len(appender.out) == count:
             continue
-        if row.type == "message":
-            bill = tape.bills.get(place)
-            rows.append(row)
-            bills.append(bill)
-            again = maker.again_bytes(row)
-            more = 0 if bill is None else maker.billed_bytes(row, bill) - row.bytes
-            sizes.append(again + more)
-        else:
+        bill = tape.bills.get(place) if row.type == "message" else None
+        made = row
+        if row.type != "message":
             made = maker.row({**appender.out[-1], "parentId": None})
-            rows.append(replace(made, left_out=row.left_out))
-            bills.append(None)
-            sizes.append(made.bytes)
+            made = replace(made, left_out=row.left_out)
+        more = 0 if bill is None else maker.billed_bytes(row, bill) - row.bytes
+        rows.append(made)
+        bills.append(bill)
+        sizes.append((maker.again_bytes(row) if row.type == "message" else made.bytes) + more)
     tape.replace_end(first, rows, [str(entry["id"]) for entry in appender.out], sizes, bills)
-    if any(row.type == "compaction" for row in rows):
-        record.fired("truncate", None, None, "compaction_appended_again")
-    _find_boundary(record)
     return True
 
 

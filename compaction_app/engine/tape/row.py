@@ -87,7 +87,7 @@ class Row:
 
     @property
     def has_usage(self) -> bool:
-        return has_nonzero_usage(self.usage)
+        return self.usage is not None and has_nonzero_usage(self.usage)
 
     @property
     def failed(self) -> bool:
