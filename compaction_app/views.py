@@ -21,6 +21,7 @@ from compaction_app.work_page import work_of
 from sessions_app import access
 from sessions_app.entries import entries_page, window_of
 from sessions_app.models import Session
+from sessions_app.watch_views import is_followed
 
 
 @require_safe
@@ -47,6 +48,7 @@ def session(request: HttpRequest, uuid: UUID) -> HttpResponse:
         return replace_url(render(request, "compaction/_work.html", context), address)
     context["family"] = family(found)
     page = entries_page(found, {"only": "all"})
+    context["is_followed"] = is_followed(found)
     context |= work_of(found)
     context |= page | {"problems": query.problems, "file_problems": page["problems"]}
     return render(request, "compaction/session.html", context)

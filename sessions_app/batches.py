@@ -14,8 +14,8 @@ from sessions_app.agent_store import AgentStore, UnreadableStore, opened
 from sessions_app.folders import Bundle, bundles
 from sessions_app.importers import NotATranscript
 from sessions_app.importers.index import Index, IndexEntry, read_index
-from sessions_app.imports import Source, apply_index, import_file
-from sessions_app.known_files import digest_of_head
+from sessions_app.imports import Source, Trail, apply_index, import_file
+from sessions_app.known_files import digest_of_head, unwritten_sessions
 from sessions_app.models import Agent, Session, Team, Window
 from sessions_app.rows import storable, storable_json
 from sessions_app.store_imports import StoreImport, in_place
@@ -45,6 +45,7 @@ class FileReport:
     status: Status
     error: str = ""
     sessions: tuple[Session, ...] = field(default=())
+    trail: Trail | None = None
 
 
 def import_files(
@@ -83,6 +84,7 @@ class _Group:
         self._index = Index({})
         self._text = ""
         self._in_store: set[str] = set()
+        self._unwritten = unwritten_sessions(team, [sources[name] for name in bundle.transcripts])
 
     def settings(self) -> list[FileReport]:
         """Bring index and configuration up to date, and find out whose they are."""
@@ -151,6 +153,9 @@ class _Group:
         if _session_id(source.name) in self._in_store:
             return FileReport(source.name, "unchanged", IN_STORE)
         known = _entry_of(self._index, source.name)
+        same = self._unwritten.get(source.place)
+        if same is not None and self._says_nothing_new(same, known):
+            return FileReport(source.name, "unchanged", "", (same,))
         try:
             done = import_file(
                 self._team, source, self._agent, known, lambda read: progress(source.name, read)
@@ -161,11 +166,26 @@ class _Group:
             return FileReport(source.name, "refused", _unreadable(error))
         except DatabaseError as error:
             return FileReport(source.name, "refused", f"The database did not take it: {error}")
-        return FileReport(source.name, done.status, "", (done.session, *done.sides))
+        sessions = (done.session, *done.sides)
+        if source.place:
+            windows = Window.objects.filter(session__in=sessions)
+            windows.update(place=storable(source.place, 1000), stamp=source.stamp)
+        return FileReport(source.name, done.status, "", sessions, done.trail)
+
+    def _says_nothing_new(self, session: Session, known: IndexEntry | None) -> bool:
+        """Whether index and agent of a file that nobody has written to are those that are stored."""
+        if self._agent is not None and session.agent_id != self._agent.pk:
+            return False
+        return known is None or (
+            session.key == storable(known.key, 300)
+            and session.index_entry == storable_json(known.entry)
+        )
 
     def _stored(self) -> Iterator[Session]:
         """The sessions among the files, and those that the index names, as far as they are stored."""
-        heads = (_head_of(self._sources[name]) for name in self._bundle.transcripts)
+        files = [self._sources[name] for name in self._bundle.transcripts]
+        yield from {self._unwritten[f.place] for f in files if f.place in self._unwritten}
+        heads = (_head_of(file) for file in files if file.place not in self._unwritten)
         yield from agents.stored_sessions(self._team, heads, self._index.by_session_id)
 
     def _config_text(self, name: str) -> tuple[str, FileReport | None]:

@@ -7,6 +7,7 @@ transcripts of one agent, single files, and the folders in which other agents ke
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -68,9 +69,13 @@ def walk(path: Path) -> Iterator[Path]:
     if not path.is_dir():
         yield path
         return
-    for found in sorted(path.rglob("*")):
-        if found.is_file() and is_known_name(found.name):
-            yield found
+    known = (
+        Path(folder, name)
+        for folder, _, names in os.walk(path)
+        for name in names
+        if is_known_name(name)
+    )
+    yield from sorted(known)
 
 
 def beside(path: Path) -> Iterator[Path]:

@@ -9,6 +9,7 @@ breaks off is continued by the next one.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -19,7 +20,7 @@ from uuid import UUID
 from django.db import transaction
 
 from sessions_app import signals
-from sessions_app.facts import count_facts
+from sessions_app.facts import FACT_FIELDS, count_facts
 from sessions_app.folders import put_aside
 from sessions_app.importers import FileReader, NotATranscript, Position, index
 from sessions_app.importers.blocks import BEGINNING
@@ -37,36 +38,83 @@ from sessions_app.tape import Tape
 from sessions_app.window_writing import SESSION_FILES, Overtaken, Progress, write_window
 
 MAX_ATTEMPTS = 20
+IMPORTED_FIELDS = (
+    *FACT_FIELDS, "agent", "key", "index_entry", "source", "provider", "model", "encoding",
+    "runtime_version",
+)  # fmt: skip
+"""What an import knows of a session; its events are counted by others at the same time."""
+
 Status = Literal["imported", "unchanged", "extended"]
+
+
+def stamp_of(stat: os.stat_result) -> str:
+    """What changes when a file is written to or replaced."""
+    return f"{stat.st_dev}:{stat.st_ino}:{stat.st_size}:{stat.st_mtime_ns}"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """A file to import: ``open`` may be called several times; ``name`` is shown to people.
 
-    ``path`` is where it lies on this machine beside what belongs to it, none for what was sent here.
+    ``path`` is where it lies on this machine beside what belongs to it, none for what was sent here; ``stamp``
+    stays the same as long as nobody writes to it.
     """
 
     name: str
     size: int
     open: Callable[[], BinaryIO]
     path: Path | None = None
+    stamp: str = ""
 
     @classmethod
     def of_path(cls, path: Path, name: str) -> Source:
         """A file on disk; it lies there in its own place when it has its own name there."""
         in_place = path if path.name == PurePosixPath(name).name else None
-        return cls(name, path.stat().st_size, lambda: path.open("rb"), in_place)
+        stat = path.stat()
+        stamp = stamp_of(stat) if in_place else ""
+        return cls(name, stat.st_size, lambda: path.open("rb"), in_place, stamp)
+
+    @property
+    def place(self) -> str:
+        """The absolute path, "" for what was sent here."""
+        return str(self.path.absolute()) if self.path else ""
+
+
+@dataclass(slots=True)
+class Trail:
+    """Where an import of a file ended, and what must be known to read on without reading a byte again."""
+
+    window: Window
+    reader: FileReader
+    tape: Tape
+    end: Position
+
+    def extend(self, file: BinaryIO) -> bool:
+        """Store what the file holds by now behind what was read of it; whether there was anything.
+
+        Raises:
+            Overtaken: when somebody else has imported more of it meanwhile.
+        """
+        before = self.tape.read_to
+        self.tape.resume(file)
+        items = self.reader.read(self.tape.chunks(), self.end)
+        end = write_window(self.window, self.reader, self.tape, items, lambda done: None)
+        self.end = end or self.end
+        return self.tape.read_to > before
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What became of a file: its session, and those of the ``sidechains`` in it."""
+    """What became of a file: its session, and those of the ``sidechains`` in it.
+
+    ``trail`` is where the import ended, for who wants to go on from there.
+    """
 
     status: Status
     session: Session
     sidechains: tuple[str, ...] = ()
     sides: tuple[Session, ...] = ()
+    trail: Trail | None = None
 
 
 def import_file(
@@ -135,9 +183,10 @@ class _Import:
             raise NotATranscript("The file holds no entries.")
         window = self._begin(head, before)
         apply_index(window.session, self.known)
-        write_window(window, reader, tape, chain((first,), items), self.progress)
+        end = write_window(window, reader, tape, chain((first,), items), self.progress)
         finish_import(window.session, window)
-        return Imported("imported", window.session, reader.sidechains)
+        trail = Trail(window, reader, tape, end or BEGINNING)
+        return Imported("imported", window.session, reader.sidechains, trail=trail)
 
     def _begin(self, head_digest: str, before: int) -> Window:
         """A new session with its window. ``before`` as many windows of such a file were known.
@@ -168,17 +217,19 @@ class _Import:
         before = (window.content_bytes, session.index_entry, session.agent_id)
         apply_index(session, self.known)
         session.agent = self.agent or session.agent
-        sides: tuple[str, ...] = ()
-        if self.source.size > window.content_bytes:
+        if self.source.size <= window.content_bytes:
+            done = Imported("unchanged", session)
+        else:
             reader, start = self._reader_of(window, file)
             tape = Tape(file, hasher if start.offset else hashlib.sha256(), start.offset)
             items = reader.read(tape.chunks(), start)
-            write_window(window, reader, tape, items, self.progress)
-            sides = reader.sidechains
+            end = write_window(window, reader, tape, items, self.progress)
+            trail = Trail(window, reader, tape, end or start)
+            done = Imported("unchanged", session, reader.sidechains, trail=trail)
         if (window.content_bytes, session.index_entry, session.agent_id) == before:
-            return Imported("unchanged", session, sides)
+            return done
         finish_import(session, window)
-        return Imported("extended", session, sides)
+        return replace(done, status="extended")
 
     def _reader_of(self, window: Window, file: BinaryIO) -> tuple[FileReader, Position]:
         """A reader that goes on where the last import ended. What another agent wrote is read from the
@@ -218,5 +269,5 @@ def finish_import(session: Session, window: Window) -> None:
                 line=0, kind=giant.kind, defaults={"message": giant.message}
             )
         count_facts(session, window)
-        session.save()
+        session.save(update_fields=IMPORTED_FIELDS)
         transaction.on_commit(lambda: signals.session_changed.send(Session, session=session))

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-from typing import BinaryIO
+from collections.abc import Iterable
+from typing import BinaryIO, Protocol
 
 from django.db.models import QuerySet
 
 from sessions_app.importers import Position
-from sessions_app.models import Team, Window
+from sessions_app.models import Session, Team, Window
+from sessions_app.rows import storable
 from sessions_app.tape import CHUNK_BYTES
 
 HEAD_BYTES = 1 << 16
+_PLACES_A_QUERY = 500
 NOTHING_READ = hashlib.sha256().hexdigest()
 """The digest of a window of which nothing has been stored yet."""
+
+
+class File(Protocol):
+    """A file on this machine by its absolute path, and what changes when it is written to."""
+
+    @property
+    def place(self) -> str: ...
+
+    @property
+    def stamp(self) -> str: ...
 
 
 def digest_of_head(file: BinaryIO) -> str:
@@ -50,3 +63,21 @@ def position_of(window: Window, file: BinaryIO) -> Position:
     file.seek(max(window.content_bytes - 1, 0))
     begun = window.content_bytes > 0 and file.read(1) != b"\n"
     return Position(window.content_bytes, window.content_lines + (not begun), begun)
+
+
+def unwritten_sessions(team: Team, files: Iterable[File]) -> dict[str, Session]:
+    """The sessions of the files that nobody has written to since they were imported, by place."""
+    stamps = {storable(f.place, 1000): f.stamp for f in files if f.place and f.stamp}
+    found: dict[str, Session] = {}
+    places = list(stamps)
+    for at in range(0, len(places), _PLACES_A_QUERY):
+        windows = Window.objects.filter(
+            session__team=team,
+            thread="",
+            from_store=False,
+            place__in=places[at : at + _PLACES_A_QUERY],
+        )
+        for window in windows.select_related("session"):
+            if window.stamp == stamps[window.place]:
+                found[window.place] = window.session
+    return found

@@ -20,6 +20,7 @@ from sessions_app.team_models import IdempotentCall as IdempotentCall
 from sessions_app.team_models import Invitation as Invitation
 from sessions_app.team_models import Membership as Membership
 from sessions_app.team_models import Team as Team
+from sessions_app.watch_models import WatchedFolder as WatchedFolder
 from sessions_app.workspace_models import WorkspaceFile as WorkspaceFile
 from sessions_app.workspace_models import WorkspaceSnapshot as WorkspaceSnapshot
 from sessions_app.workspace_models import WorkspaceText as WorkspaceText
@@ -152,6 +153,8 @@ class Window(models.Model):
     version = models.PositiveSmallIntegerField(default=3)
     header = models.BinaryField(default=b"")
     source_name = models.CharField(max_length=300, blank=True)
+    place = models.CharField(max_length=1000, blank=True, help_text="absolute path of its file")
+    stamp = models.CharField(max_length=100, blank=True, help_text="of the file when it was read")
     head_digest = models.CharField(max_length=64, blank=True, help_text="of the first line")
     content_digest = models.CharField(max_length=64, blank=True, help_text="of the bytes read")
     content_bytes = models.PositiveBigIntegerField(default=0)
@@ -182,7 +185,7 @@ class Window(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("session", "sequence"), name="window_order"),
         )
-        indexes = (models.Index(fields=("head_digest",)),)
+        indexes = (models.Index(fields=("head_digest",)), models.Index(fields=("place",)))
 
 
 class Entry(models.Model):

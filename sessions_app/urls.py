@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from sessions_app import account_views, job_views, views
+from sessions_app import account_views, job_views, views, watch_views
 
 urlpatterns = [
     path("", views.session_list, name="sessions"),
@@ -14,6 +14,9 @@ urlpatterns = [
     path("jobs/<uuid:uuid>/", job_views.job, name="job"),
     path("jobs/<uuid:uuid>/cancel/", job_views.job_cancel, name="job-cancel"),
     path("jobs/<uuid:uuid>/retry/", job_views.job_retry, name="job-retry"),
+    path("watched/", watch_views.watched, name="watched"),
+    path("watched/<uuid:uuid>/forget/", watch_views.unwatch, name="unwatch"),
+    path("sessions/<uuid:uuid>/news/", watch_views.news, name="news"),
     path("sessions/<uuid:uuid>/entries/", views.entries, name="entries"),
     path("sessions/<uuid:uuid>/export/", views.export, name="export"),
     path("sessions/<uuid:uuid>/encoding/", views.encoding, name="encoding"),

@@ -56,10 +56,11 @@ class _Batch:
 
 def write_window(
     window: Window, reader: FileReader, tape: Digests, items: Items, progress: Progress
-) -> None:
+) -> Position | None:
     """Store everything in batches. A batch ends between lines, so the digest fits its entries.
 
-    What is stored and settled already is passed over, as far as the reader gives it once more.
+    What is stored and settled already is passed over, as far as the reader gives it once more. Returns up to
+    where the file was read, None when there was nothing.
     """
     session = window.session
     first, line = window.settled_entries, _lines_told(window)
@@ -83,6 +84,7 @@ def write_window(
     if done:
         _store(window, batch, tape, done, reader.settled_entries)
         progress(done.offset)
+    return done
 
 
 def _lines_told(window: Window) -> int:

@@ -77,13 +77,17 @@ class ClaudeCode:
         elif kind == "user" and message:
             yield from self._user(record, message)
         else:
-            yield from self.finish()
+            yield from self._finish()
             if kind == "system" and record.get("subtype") == "compact_boundary":
                 self._boundary = record
             else:
                 yield self._other(record)
 
-    def finish(self) -> Iterator[SessionRecord]:
+    def held(self) -> list[SessionRecord]:
+        """A boundary waits for its summary, which is written with it."""
+        return self._call.copies()
+
+    def _finish(self) -> Iterator[SessionRecord]:
         yield from self._call_ended()
         if self._boundary is not None:
             yield self._compaction(self._boundary, "")
@@ -127,7 +131,7 @@ class ClaudeCode:
     def _assistant(self, record: JsonObject, message: JsonObject) -> Iterator[SessionRecord]:
         identity = text(message.get("id"))
         if not identity or identity != self._call_id:
-            yield from self.finish()
+            yield from self._finish()
             made = self.thread.message(
                 record.get("timestamp"),
                 "assistant",
@@ -164,7 +168,7 @@ class ClaudeCode:
         said = [b for b in items(content) if obj(b).get("type") != "tool_result"]
         place = self._place(record)
         if not results or said or self._call.message is None:
-            yield from self.finish()
+            yield from self._finish()
         for block in results:
             if self._call.behind and place["parent"] == self._call.message_id:
                 place["parent"] = self._call.behind[-1]["id"]  # beside another result of the call

@@ -62,7 +62,7 @@ class Codex:
         elif kind == "event_msg" and payload.get("type") == "token_count":
             yield from self._count(record, payload)
         elif kind == "turn_context" and text(payload.get("model")) not in ("", self._model):
-            yield from self.finish()
+            yield from self._finish()
             self._model = text(payload.get("model"))
             yield self.thread.record(
                 "model_change", self._at, provider=self._provider, modelId=self._model
@@ -72,7 +72,10 @@ class Codex:
         else:
             yield from self._apart(self._kept(record))
 
-    def finish(self) -> Iterator[SessionRecord]:
+    def held(self) -> list[SessionRecord]:
+        return self._call.copies()
+
+    def _finish(self) -> Iterator[SessionRecord]:
         yield from self._call.release()
 
     def _apart(self, made: SessionRecord) -> Iterator[SessionRecord]:
@@ -91,7 +94,7 @@ class Codex:
         if kind == "message" and item.get("role") == "assistant":
             yield from self._say(blocks_of(item.get("content")))
         elif kind == "message":
-            yield from self.finish()
+            yield from self._finish()
             yield self._told(item)
         elif kind == "reasoning":
             parts = [text(obj(part).get("text")) for part in items(item.get("summary"))]
@@ -115,7 +118,7 @@ class Codex:
     def _say(self, blocks: list[JsonObject]) -> Iterator[SessionRecord]:
         """More of the model's answer. Behind a result or anything else another call has begun."""
         if self._call.message is None or self._call.behind:
-            yield from self.finish()
+            yield from self._finish()
             self._call.begin(
                 self.thread.message(
                     self._at, "assistant", [], provider=self._provider, model=self._model
@@ -149,10 +152,10 @@ class Codex:
                 "output": usage.get("output_tokens", 0),
             }
         )
-        yield from self.finish()
+        yield from self._finish()
 
     def _compacted(self, payload: JsonObject) -> Iterator[SessionRecord]:
-        yield from self.finish()
+        yield from self._finish()
         yield self.thread.compaction(self._at, text(payload.get("message")))
         for item in map(obj, items(payload.get("replacement_history"))):
             if item.get("type") == "message":

@@ -53,8 +53,8 @@ class GeminiCli:
             name = text(kind) or "record"
             yield self.thread.kept(at, f"{NAME}.{name}", record)
 
-    def finish(self) -> Iterator[SessionRecord]:
-        return iter(())
+    def held(self) -> list[SessionRecord]:
+        return []
 
     def _session(self, record: JsonObject) -> Iterator[SessionRecord]:
         """The header, and the messages where the whole session is one document."""

@@ -68,7 +68,10 @@ class Kimi:
                 )
             yield from self._apart(self.thread.kept(self._at, f"{NAME}.{kind}", record))
 
-    def finish(self) -> Iterator[SessionRecord]:
+    def held(self) -> list[SessionRecord]:
+        return self._call.copies()
+
+    def _finish(self) -> Iterator[SessionRecord]:
         yield from self._call.release()
 
     def _apart(self, made: SessionRecord) -> Iterator[SessionRecord]:
@@ -106,10 +109,10 @@ class Kimi:
         elif kind == "step.end":
             usage, stop = obj(event.get("usage")), text(event.get("finishReason"))
             self._call.tell(usage=_usage(usage), stopReason=STOP_REASONS.get(stop))
-            yield from self.finish()
+            yield from self._finish()
         else:
             if kind == "step.begin":
-                yield from self.finish()
+                yield from self._finish()
             yield from self._apart(self.thread.kept(self._at, f"{NAME}.{text(kind)}", record))
 
     def _say(self, block: JsonObject) -> None:
@@ -122,7 +125,7 @@ class Kimi:
         self._call.blocks.append(block)
 
     def _compaction(self, record: JsonObject) -> Iterator[SessionRecord]:
-        yield from self.finish()
+        yield from self._finish()
         yield self.thread.compaction(
             self._at,
             text(record.get("contextSummary")) or text(record.get("summary")),

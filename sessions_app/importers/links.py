@@ -76,6 +76,12 @@ class Links:
         """The version of the file; without a header the current one."""
         return self.header.version if self.header else 3
 
+    def forget(self, ids: Sequence[str]) -> None:
+        """Take back the last entries; these were their ids."""
+        del self.parents[len(self.parents) - len(ids) :]
+        for identity in ids:
+            self.seq_of_id.pop(identity, None)
+
     def link(self, item: Record) -> Iterator[Header | Linked | Problem]:
         """The entry of a record with what is wrong with its links, or the header."""
         if item.value.get("type") == "session":

@@ -24,12 +24,14 @@ FEW_LINES = 32
 class Stretch(NamedTuple):
     """What lies between the last stretch and ``end``, up to which the file is settled.
 
-    A ``block`` is told where every item comes from a line of its own.
+    A ``block`` is told where every item comes from a line of its own. Items that are only held will come
+    again, and may then say more.
     """
 
     end: Position
     items: Sequence[Header | Linked | Problem]
     block: Block | None = None
+    is_held: bool = False
 
     def placed(self) -> Iterator[tuple[Position, Header | Linked | Problem]]:
         """Each item with the position up to which the file is settled once it is taken."""
@@ -73,8 +75,8 @@ class Translation:
     """Another agent's file on its way, read from ``start`` on.
 
     As long as the translator holds something back, the file is settled only up to what came before it, and
-    so are its entries, of which there are ``settled_entries``. Where the file ends for now, what is held
-    is given as it is.
+    so are its entries, of which there are ``settled_entries``. Where the file ends for now, what is held is
+    given as it is so far, and given again once it has ended.
     """
 
     def __init__(self, links: Links, translator: Translator, start: Position = BEGINNING) -> None:
@@ -98,7 +100,9 @@ class Translation:
             yield Stretch(self._settled, items)
         if translator.holds:
             self._settled = end
-            yield Stretch(end, list(linked_records(translator.finish(), links)))
+            held = list(linked_records(translator.held(), links))
+            links.forget([item.id for item in held if isinstance(item, Linked)])
+            yield Stretch(end, held, is_held=True)
 
 
 def translated(

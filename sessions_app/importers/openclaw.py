@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from sessions_app.importers.answers import orphans, second_bootstrap
 from sessions_app.importers.links import VERSIONS, Linked, Links
@@ -29,6 +29,15 @@ ENTRY_TYPES = frozenset(
 """The entry types the runtime knows (spec budgets 7.4; ``leaf`` and ``reset`` from newer stores)."""
 
 
+class Turn(NamedTuple):
+    """What of a reader's state belongs to the turn that is going on."""
+
+    open_calls: dict[str, int]
+    is_bootstrapped: bool
+    last_user_seq: int
+    turn_mark: Mark
+
+
 @dataclass(slots=True)
 class ReaderState:
     """What the reader knows of the entries before: enough to read on in a grown file."""
@@ -41,6 +50,15 @@ class ReaderState:
     copies: set[int] = field(default_factory=set)
     last_user_seq: int = -1
     turn_mark: Mark = ""
+
+    def turn(self) -> Turn:
+        """How the turn stands, to go back to."""
+        return Turn(dict(self.open_calls), self.is_bootstrapped, self.last_user_seq, self.turn_mark)
+
+    def go_back(self, turn: Turn) -> None:
+        """Forget what entries did to the turn that will come again."""
+        self.open_calls, self.is_bootstrapped = turn.open_calls, turn.is_bootstrapped
+        self.last_user_seq, self.turn_mark = turn.last_user_seq, turn.turn_mark
 
 
 def looks_like(record: Mapping[str, Any]) -> bool:

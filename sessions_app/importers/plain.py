@@ -67,8 +67,8 @@ class Plain:
         else:
             yield self.thread.kept(at, f"{NAME}.record", record)
 
-    def finish(self) -> Iterator[SessionRecord]:
-        return iter(())
+    def held(self) -> list[SessionRecord]:
+        return []
 
     def _answer(self, record: JsonObject, at: object) -> SessionRecord:
         asked = [_call(obj(call)) for call in items(record.get("tool_calls"))]

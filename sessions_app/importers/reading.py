@@ -75,10 +75,13 @@ class FileReader:
         stretches = iter((document,)) if document else self._stretches(found)
         end, is_torn = start, False
         for stretch in stretches:
+            before = self._reader.state.turn() if stretch.is_held else None
             for end, linked in stretch.placed():
                 for item in self._reader.tell(linked):
                     is_torn |= isinstance(item, Problem) and item.kind == "FILE_TRUNCATED_TAIL"
                     yield end, item
+            if before is not None and not at_rest:
+                self._reader.state.go_back(before)
         if at_rest and not is_torn:
             yield from ((end, problem) for problem in unanswered(self._reader.state))
 

@@ -46,8 +46,8 @@ class SweAgent:
         if info:
             yield self.thread.kept(None, f"{NAME}.info", info)
 
-    def finish(self) -> Iterator[SessionRecord]:
-        return iter(())
+    def held(self) -> list[SessionRecord]:
+        return []
 
     def _message(self, message: JsonObject) -> SessionRecord:
         role, content = text(message.get("role")), blocks_of(message.get("content"))

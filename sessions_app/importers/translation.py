@@ -7,6 +7,7 @@ It never raises: what it does not know becomes a ``custom`` record that holds th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any, Protocol
 
 from sessions_app.transcripts.json_lines import NotJson, parse_json
@@ -25,8 +26,8 @@ class Translator(Protocol):
     def translate(self, record: JsonObject) -> Iterator[SessionRecord]:
         """The session records that are settled once ``record`` is read; some may be held back."""
 
-    def finish(self) -> Iterator[SessionRecord]:
-        """What was held back; called where the file ends for now."""
+    def held(self) -> list[SessionRecord]:
+        """Copies of what is held back, as it would be given if nothing more came."""
 
     @property
     def holds(self) -> bool:
@@ -125,6 +126,11 @@ class HeldCall:
         """More about the message, such as its usage."""
         if self.message is not None:
             self.message["message"] |= {k: v for k, v in fields.items() if v is not None}
+
+    def copies(self) -> list[SessionRecord]:
+        """Everything, in order, as it is so far."""
+        held = [self.message] if self.message is not None else []
+        return deepcopy([*held, *self.behind])
 
     def release(self) -> Iterator[SessionRecord]:
         """Everything, in order; afterwards there is no call."""

@@ -27,7 +27,7 @@ class Command(BaseCommand):
         parser.add_argument("--team", help="name of the team that will own the sessions")
 
     def handle(self, *, paths: list[Path], json: bool, team: str | None, **options: Any) -> None:
-        owner = _team(team)
+        owner = team_named(team)
         explicit = {path.resolve() for path in paths if path.is_file()}
         sources = _sources(paths)
         reports = [_missing(path) for path in paths if not path.exists()]
@@ -106,7 +106,8 @@ def session_json(session: Session) -> dict[str, Any]:
     }
 
 
-def _team(name: str | None) -> Team:
+def team_named(name: str | None) -> Team:
+    """The team of that name, else the first one."""
     teams = Team.objects.order_by("pk")
     if name is None:
         return teams.first() or Team.objects.create(name="Owner")
