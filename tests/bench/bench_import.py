@@ -46,7 +46,8 @@ def sources(folder):
     return [Source.of_path(path, path.as_posix()) for path in walk(folder)]
 
 def imported(folder):
-    return [report.status for report in import_files(team, sources(folder), root=Path.cwd())]
+    reports = import_files(team, sources(folder), root=Path.cwd())
+    return [report.status for report in reports if report.path.endswith(".jsonl")]
 
 def loop(folder):
     tokens = 0
