@@ -20,6 +20,7 @@ from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RULE_SETS
 from compaction_app.engine.turn.record import StageRecord
 from compaction_app.forms import Query as Asked
 from compaction_app.forms import policy_text, read_query
+from compaction_app.lost import cycles_for, shown_cycle
 from compaction_app.models import Decision
 from compaction_app.recorded import recorded_totals
 from compaction_app.runs import Situation, replay_for, situation_of, timeline_for, verdict_on
@@ -29,12 +30,14 @@ from compaction_app.schemas import (
     DecisionPage,
     EventOut,
     FindingsOut,
+    RetentionOut,
     TotalsOut,
     WhatIfIn,
     WhatIfOut,
 )
 from sessions_app.api import PROBLEMS, Cursor, Limit, known
 from sessions_app.api_access import READ, InvalidField, load, token_of
+from sessions_app.entries import window_of
 from sessions_app.models import Session
 
 router = Router(by_alias=True)
@@ -75,6 +78,13 @@ def diagnose(request: HttpRequest, session_id: UUID) -> dict[str, Any]:
     lines = lines_of(situation.policy, situation.around)
     found = verdict_on(situation, situation.policy, situation.around, lines)
     return {"findings": [finding_out(finding) for finding in found]}
+
+
+@router.get("/sessions/{uuid:session_id}/retention", auth=READ, response={200: RetentionOut, **PROBLEMS}, tags=["retention"])  # fmt: skip
+def read_retention(request: HttpRequest, session_id: UUID, limit: Limit = 50) -> dict[str, Any]:
+    """What each recorded compaction lost, and where the rest survived; at most ``limit`` lost ones are listed."""
+    session = load(Session.objects.all(), request, session_id)
+    return {"compactions": [shown_cycle(c, limit) for c in cycles_for(window_of(session))]}
 
 
 @router.post("/config/validate", auth=READ, response={200: FindingsOut, **PROBLEMS}, tags=["settings"])  # fmt: skip

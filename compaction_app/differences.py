@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compaction_app.engine.replay import Totals
+from compaction_app.engine.retention.ledger import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,34 @@ def differences(recorded: Totals, now: Totals, after: Totals) -> list[Difference
         ),
         row("peak", "Largest prompt with its answer, tokens", "peak"),
         *_pruning(now, after),
+    ]
+
+
+def retention_differences(recorded: Tally, now: Tally, after: Tally) -> list[Difference]:
+    """What compactions lose: by the recorded summaries, else by what one without a model has room for."""
+    tallies = (recorded, now, after)
+    lost = [f"{t.lost:,} of {t.removed:,}" for t in tallies]
+    rules = [f"{t.constraints_lost:,} of {t.constraints:,}" for t in tallies]
+    return [
+        Difference(
+            "anchors lost",
+            "Of the identifiers, constraints, decisions, tasks, errors and file actions in what compactions "
+            "remove, those that then stand neither in the kept tail nor in a summary: the recorded one, in a "
+            "what-if the one without a model (estimated). What still stands is an upper bound on what the "
+            "model recalls.",
+            lost[0],
+            lost[1],
+            lost[2],
+            _trend(now.lost, after.lost, True),
+        ),
+        Difference(
+            "constraints lost",
+            "The same, only what the user demanded or forbade",
+            rules[0],
+            rules[1],
+            rules[2],
+            _trend(now.constraints_lost, after.constraints_lost, True),
+        ),
     ]
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
-from typing import Any
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from compaction_app.engine.retention.anchors import RULES_VERSION
+from compaction_app.engine.retention.anchors import RULES_VERSION, AnchorKind
 from compaction_app.engine.retention.cycles import Cycle, cycles_of
+from compaction_app.engine.retention.ledger import Ledger, Room, Tally
 from compaction_app.engine.retention.losses import (
     Loss,
     losses_from_json,
@@ -17,56 +18,141 @@ from compaction_app.engine.retention.losses import (
     losses_to_json,
 )
 from compaction_app.engine.retention.session_index import SessionIndex
+from compaction_app.engine.wording.cues import Kind
+from compaction_app.summarisers.extraction.layouts import PLAIN, SHARES
+from sessions_app.entries import sendable
 from sessions_app.loaded import timeline_of
+from sessions_app.masking import mask
 from sessions_app.models import Session, Window
 from sessions_app.rows import entries_of_window, messages_of, storable_json
 from sessions_app.transcripts.transcript import JsonObject
 
-KEPT_INDEXES = 8
-KEPT_CYCLES = 32
+KEPT = 8
+"""So many windows are remembered."""
+
+_SHARES_OF: Final[tuple[tuple[Kind, tuple[AnchorKind, ...]], ...]] = (
+    ("constraints", ("constraint",)),
+    ("decisions", ("decision",)),
+    ("failures", ("error",)),
+    ("todos", ("promise",)),
+    (
+        "identifiers",
+        (
+            "file_action",
+            "path",
+            "uuid",
+            "hash",
+            "url",
+            "host_port",
+            "version",
+            "ticket",
+            "quantity",
+        ),
+    ),
+)
+"""Which kinds a share of the summariser serves; in its order."""
+
+Key = tuple[UUID, int, int | None]
+V = TypeVar("V")
 
 _indexes: OrderedDict[UUID, SessionIndex] = OrderedDict()
-_cycles: OrderedDict[tuple[UUID, int, int | None], list[Cycle]] = OrderedDict()
+_cycles: OrderedDict[Key, list[Cycle]] = OrderedDict()
+_ledgers: OrderedDict[Key, Ledger] = OrderedDict()
+_tallies: OrderedDict[Key, Tally] = OrderedDict()
 _lock = Lock()
+_reading = Lock()
+"""Held while texts are read, which takes long; nobody who only looks waits for it."""
+
+_ALWAYS_SPENT: Final = sum(dict(SHARES)[kind] for kind in ("asks", "done"))
+"""The shares for what hardly any conversation is without, and what is no anchor."""
+
+EXTRACTIVE: Final = Room(
+    round(PLAIN.max_chars * (1 - _ALWAYS_SPENT)),
+    tuple((kinds, dict(SHARES)[share]) for share, kinds in _SHARES_OF),
+)
+"""The room of the summary that needs no model, with its own shares."""
 
 
 def index_of(window: Window) -> SessionIndex:
     """The anchors of a window's entries. Read are only those that were not read before."""
-    with _lock:
-        index = _indexes.pop(window.uuid, None) or SessionIndex()
+    with _reading:
+        with _lock:
+            index = _indexes.pop(window.uuid, None) or SessionIndex()
         if index.seen < window.entry_count:
             index.add(entries_of_window(window, index.seen))
-        _indexes[window.uuid] = index
-        while len(_indexes) > KEPT_INDEXES:
-            _indexes.popitem(last=False)
+        with _lock:
+            _indexes[window.uuid] = index
+            while len(_indexes) > KEPT:
+                _indexes.popitem(last=False)
         return index
 
 
-def known_index(window: Window) -> SessionIndex | None:
-    """The anchors of a window when all its entries have been read already."""
+def ledger_of(window: Window, leaf: int | None = None) -> Ledger:
+    """The anchors of a branch as arrays."""
+
+    def make() -> Ledger:
+        return Ledger(timeline_of(window, leaf).branch.tolist(), index_of(window).anchors)
+
+    return _kept(_ledgers, _key(window, leaf), make)
+
+
+def known_ledger(window: Window, leaf: int | None = None) -> Ledger | None:
+    """The same where it is in memory already."""
     with _lock:
-        index = _indexes.get(window.uuid)
-    return index if index is not None and index.seen >= window.entry_count else None
+        return _ledgers.get(_key(window, leaf))
 
 
 def cycles_for(window: Window, leaf: int | None = None) -> list[Cycle]:
     """The recorded compactions on a branch of a window."""
-    key = (window.uuid, window.entry_count, leaf)
-    with _lock:
-        if key in _cycles:
-            _cycles.move_to_end(key)
-            return _cycles[key]
-    grown = timeline_of(window, leaf)
 
-    def messages(seqs: Sequence[int]) -> Iterable[JsonObject]:
-        return _messages(window, seqs)
+    def make() -> list[Cycle]:
+        grown = timeline_of(window, leaf)
+        if not len(grown.compactions.place):
+            return []
+        return cycles_of(index_of(window), grown, lambda seqs: _messages(window, seqs))
 
-    found = cycles_of(index_of(window), grown, messages) if len(grown.compactions.place) else []
+    return _kept(_cycles, _key(window, leaf), make)
+
+
+def recorded_tally(window: Window, leaf: int | None = None) -> Tally:
+    """What the recorded compactions removed and lost, by their own summaries; each anchor once."""
+    return _kept(_tallies, _key(window, leaf), lambda: _tally(cycles_for(window, leaf)))
+
+
+def _tally(cycles: Iterable[Cycle]) -> Tally:
+    removed: dict[tuple[AnchorKind, str], bool] = {}
+    for cycle in cycles:
+        for fate in cycle.retention.fates:
+            if fate.anchor.kind != "ask":
+                key = (fate.anchor.kind, fate.anchor.key)
+                removed[key] = removed.get(key, False) or fate.is_lost
+    rules = [lost for (kind, _), lost in removed.items() if kind == "constraint"]
+    return Tally(len(removed), sum(removed.values()), len(rules), sum(rules))
+
+
+def shown_cycle(cycle: Cycle, most_lost: int) -> dict[str, Any]:
+    """A compaction as plain values, its texts as a viewer may see them."""
+    told = cycle.to_json(most_lost)
+    for lost in told["lost"]:
+        lost |= {name: mask(sendable(lost[name])) for name in ("text", "detail")}
+    return told | {"memoryFiles": [mask(sendable(path)) for path in cycle.memory_files]}
+
+
+def _key(window: Window, leaf: int | None) -> Key:
+    return (window.uuid, window.entry_count, leaf)
+
+
+def _kept(cache: OrderedDict[Key, V], key: Key, make: Callable[[], V]) -> V:
     with _lock:
-        _cycles[key] = found
-        while len(_cycles) > KEPT_CYCLES:
-            _cycles.popitem(last=False)
-    return found
+        if key in cache:
+            cache.move_to_end(key)
+            return cache[key]
+    made = make()
+    with _lock:
+        cache[key] = made
+        while len(cache) > KEPT:
+            cache.popitem(last=False)
+    return made
 
 
 def _messages(window: Window, seqs: Sequence[int]) -> Iterator[JsonObject]:

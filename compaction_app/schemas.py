@@ -106,6 +106,17 @@ class FindingsOut(CamelSchema):
     findings: list[FindingOut]
 
 
+class RetentionOut(CamelSchema):
+    """What compactions lost. An anchor is something said or done that should outlive them: a constraint, a
+    file action, a decision, an open task, an error, an ask, an identifier."""
+
+    compactions: list[dict[str, Any]] = Field(
+        description="Each with its counts by kind and by position, what was lost (the gravest first, with "
+        "entry, block and characters), flush coverage and read-back. Surface survival is an upper bound on "
+        "what the model recalls."
+    )
+
+
 class ConfigIn(CamelSchema):
     text: str = Field(max_length=2_000_000, description="openclaw.json as it is (JSON5).", examples=["{agents: {defaults: {compaction: {mode: 'safeguard'}}}}"])  # fmt: skip
     rule_set: str | None = Field(None, examples=["openclaw-2026.5.28"])

@@ -21,6 +21,7 @@ from compaction_app.engine.replay import Replay
 from compaction_app.experimental_panel import experiment_of
 from compaction_app.fidelity import fidelity
 from compaction_app.forms import Query, query_of
+from compaction_app.lost_rows import compacts, lost_rows
 from compaction_app.panel import knob_notes
 from compaction_app.pruned_calls import folded_prunes, prune_marks, pruning_view
 from compaction_app.recorded import (
@@ -68,6 +69,8 @@ def chart_context(situation: Situation, query: Query) -> dict[str, Any]:
         "strip": strip_of(situation.window, query.leaf, query.span) if grown.calls else None,
         "experiment": experiment_of(situation, query),
         "differences": differences(recorded_totals(grown), now.totals, done.totals),
+        "lost_rows": lost_rows(situation, query, now, done),
+        "counts_lost": compacts(grown, now, done),
         "unlike": unlike(recorded_totals(grown), now.totals),
         "address": query_of(query, situation),
         "whole_query": query_of(query, situation, from_=None, to=None),

@@ -25,6 +25,7 @@ urlpatterns = [
     path("models/<uuid:uuid>/", work_views.connection, name="connection"),
     path("models/<uuid:uuid>/delete/", work_views.connection_delete, name="connection-delete"),
     path("sessions/<uuid:uuid>/lost/", views.lost, name="lost"),
+    path("sessions/<uuid:uuid>/lost/what-if/", views.lost_what_if, name="lost-what-if"),
     path("sessions/<uuid:uuid>/decisions/", decision_views.decisions, name="decisions"),
     path("sessions/<uuid:uuid>/decisions/audit/", decision_views.audit, name="audit"),
     path("sessions/<uuid:uuid>/turns/<int:number>/", decision_views.turn, name="turn"),

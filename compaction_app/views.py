@@ -7,13 +7,15 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django_htmx.http import replace_url
 
 from compaction_app.family import family
-from compaction_app.forms import read_query
+from compaction_app.forms import query_of, read_query
 from compaction_app.lost_page import lost_context
+from compaction_app.lost_rows import counted_rows
 from compaction_app.panel import panel_context
 from compaction_app.runs import replay_for, situation_of
 from compaction_app.session_page import chart_context, details_context, head_context
@@ -62,6 +64,19 @@ def lost(request: HttpRequest, uuid: UUID) -> HttpResponse:
     context = {"nav": "sessions", "session": found} | lost_context(found, window_of(found), values)
     is_part = request.headers.get("HX-Request") == "true"
     return render(request, f"compaction/{'_lost' if is_part else 'lost'}.html", context)
+
+
+@require_safe
+def lost_what_if(request: HttpRequest, uuid: UUID) -> HttpResponse:
+    """The rows of the difference table that take reading the texts; without HTMX back to the page."""
+    found = access.load(Session.objects.select_related("agent"), request.user, uuid)
+    situation = situation_of(found)
+    query = read_query(request.GET.dict(), situation)
+    rows = counted_rows(situation, query)
+    if request.headers.get("HX-Request") != "true":
+        address = query_of(query, situation)
+        return redirect(f"{reverse('session', args=(uuid,))}?{address}#differences")
+    return render(request, "compaction/_difference_rows.html", {"rows": rows})
 
 
 def _shows_the_same(request: HttpRequest) -> bool:

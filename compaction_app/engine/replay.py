@@ -17,6 +17,7 @@ from compaction_app.engine.calibration import Calibration, weigh
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.lines import Lines, lines_of
 from compaction_app.engine.policy import Policy
+from compaction_app.engine.replay_context import Cut
 from compaction_app.engine.replay_events import COMPACTIONS, Event, SummarySizes
 from compaction_app.engine.replay_prunable import Trimmed
 from compaction_app.engine.replay_pruned_calls import CallPruning, PrunedCalls
@@ -51,7 +52,7 @@ class Totals:
 @dataclass(frozen=True, slots=True)
 class Replay:
     """The what-if. ``prompt`` and ``total`` have one value per recorded call, ``UNKNOWN`` where the
-    call belongs to what was stripped."""
+    call belongs to what was stripped. ``cuts`` are its compactions as rows of the branch."""
 
     lines: Lines
     prompt: Ints
@@ -62,6 +63,7 @@ class Replay:
     summaries: SummarySizes
     stripped: dict[str, int]
     pruning: PrunedCalls
+    cuts: tuple[Cut, ...] = ()
 
 
 def replay(
@@ -111,6 +113,7 @@ def replay(
         summaries=summaries,
         stripped=_stripped(grown),
         pruning=pruned,
+        cuts=tuple(run.cuts),
     )
 
 

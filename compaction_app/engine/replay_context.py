@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A compaction of the rows from ``start`` up to ``end``: those from ``kept`` on stay as they were."""
+
+    start: int
+    kept: int
+    end: int
 
 
 @dataclass(slots=True)
 class Context:
-    """The context as it stands: a summary and the rows from ``start`` on."""
+    """The context as it stands: a summary and the rows from ``start`` on; ``cuts`` is how it came there."""
 
     start: int = 0
     summary_tokens: int = 0
@@ -19,6 +28,15 @@ class Context:
     last_prompt: int | None = None
     last_output: int = 0
     compacted_at: int | None = None
+    cuts: list[Cut] = field(default_factory=list)
+
+    def cut(self, kept: int, end: int, summary_tokens: int, density: float) -> None:
+        """Go on from the row ``kept``, behind a summary of so many estimated tokens."""
+        self.cuts.append(Cut(self.start, kept, end))
+        self.start = kept
+        self.summary_tokens = summary_tokens
+        self.summary_weight = summary_tokens * density
+        self.compactions += 1
 
     def entry(self) -> dict[str, Any]:
         """The session's entry in the store, as the gates read it."""

@@ -35,7 +35,7 @@ MAX_OVERFLOW_COMPACTIONS: Final = 3
 
 
 class TurnRules:
-    """Walks the turns of a recording; ``events`` and ``blocked`` are what came of it."""
+    """Walks the turns of a recording; ``events``, ``cuts`` and ``blocked`` are what came of it."""
 
     def __init__(
         self,
@@ -57,6 +57,7 @@ class TurnRules:
         self._check_line = lines.named("pre_prompt")
         self._inner_line = lines.named("inner_threshold")
         self._context = Context()
+        self.cuts = self._context.cuts
         self._turn = self._call = self._end = self._attempts = 0
         self._blocked_turn = self._called_turn = 0
         self._cap = live_max_chars(lines.window, _limits(policy), None, around.rules.pruning.caps)
@@ -232,10 +233,8 @@ class TurnRules:
         kept = rows.cut(context.start, self._end, self._lines.settings.keep_recent_tokens)
         flushed = context.flushed_count == context.compactions
         self._pruning.compacted()
-        context.start = kept
-        context.summary_tokens = self._summaries.size(context.compactions)
-        context.summary_weight = context.summary_tokens * self._calibration.density
-        context.compactions += 1
+        size = self._summaries.size(context.compactions)
+        context.cut(kept, self._end, size, self._calibration.density)
         context.stored_total = context.summary_tokens + rows.estimate(kept, self._end)
         after = self._prompt(self._end)
         self._add(kind, before, after, threshold, unit, decision, flushed)

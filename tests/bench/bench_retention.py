@@ -6,18 +6,36 @@ import json
 from time import process_time
 from typing import Any
 
+from compaction_app.engine.replay_context import Cut
 from compaction_app.engine.retention.extract import Extractor
+from compaction_app.engine.retention.ledger import Ledger
+from compaction_app.lost import EXTRACTIVE
 from tests.bench.sessions import long_session
 
 LENGTHS = (1_000, 10_000)
 GOAL_MS = 2_000
 GOAL_GROWTH = 1.5
+GOAL_MOVE_MS = 20
 
 
 def conversation(messages: int) -> list[dict[str, Any]]:
     lines = (json.loads(line) for line in long_session(2 * messages, with_compactions=False))
     found = [line["message"] for line in lines if line.get("type") == "message"]
     return found[:messages]
+
+
+def _moves(messages: list[dict[str, Any]]) -> float:
+    """Milliseconds that a moved knob costs: two what-ifs of twenty compactions each."""
+    extractor = Extractor()
+    found = {n: extractor.add(n, message) for n, message in enumerate(messages)}
+    ledger = Ledger(range(len(messages)), found)
+    step = len(messages) // 21
+    cuts = [Cut(step * n, step * (n + 1), step * (n + 2)) for n in range(20)]
+    ledger.tally(cuts, EXTRACTIVE)
+    start = process_time()
+    for _ in range(10):
+        ledger.tally(cuts, EXTRACTIVE)
+    return 1000 * (process_time() - start) / 10 * 2
 
 
 def measure() -> list[dict[str, Any]]:
@@ -30,6 +48,7 @@ def measure() -> list[dict[str, Any]]:
         start = process_time()
         found = sum(len(extractor.add(n, message)) for n, message in enumerate(messages))
         spent[length] = process_time() - start
+    moved = _moves(messages)
     short, long = LENGTHS
     growth = (spent[long] / long) / (spent[short] / short)
     return [
@@ -40,6 +59,14 @@ def measure() -> list[dict[str, Any]]:
             "goal": f"<= {GOAL_MS} ms of processor time",
             "ok": 1000 * spent[long] <= GOAL_MS,
             "detail": f"{chars / 1e6:.0f} MB, {found} anchors",
+        },
+        {
+            "name": f"anchors lost in a what-if of {long} messages",
+            "value": moved,
+            "unit": "ms",
+            "goal": f"<= {GOAL_MOVE_MS} ms of processor time",
+            "ok": moved <= GOAL_MOVE_MS,
+            "detail": "two what-ifs of 20 compactions each",
         },
         {
             "name": "anchors, growth",

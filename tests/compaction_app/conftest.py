@@ -28,11 +28,13 @@ def source(name: str, text: str) -> Source:
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> None:
     """What is kept in memory between requests belongs to the test that put it there."""
-    from compaction_app import runs
+    from compaction_app import lost, runs
 
     loaded._columns.clear()
     loaded._timelines.clear()
     runs._replays.clear()
+    for kept in (lost._indexes, lost._cycles, lost._ledgers, lost._tallies):
+        kept.clear()  # type: ignore[attr-defined]
 
 
 @pytest.fixture
