@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import zstandard
@@ -10,13 +11,23 @@ from sessions_app.transcripts.json_lines import NotJson, parse_json
 
 COMPRESS_FROM = 512
 _MAGIC = b"\x28\xb5\x2f\xfd"
+_LEVEL = 3
+_of_thread = threading.local()
+
+
+def _compressor() -> zstandard.ZstdCompressor:
+    """One for each thread: to make one takes as long as to compress an entry."""
+    found: zstandard.ZstdCompressor | None = getattr(_of_thread, "compressor", None)
+    if found is None:
+        found = _of_thread.compressor = zstandard.ZstdCompressor(level=_LEVEL)
+    return found
 
 
 def pack(raw: bytes) -> bytes:
     """Bytes of one JSON record as they are stored."""
     if len(raw) < COMPRESS_FROM:
         return raw
-    packed = zstandard.compress(raw, 3)
+    packed = _compressor().compress(raw)
     return packed if len(packed) < len(raw) else raw
 
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
+from django.db import connection
+
 from sessions_app.importers.answers import call_ids
 from sessions_app.importers.links import Links, migrate, name_of
 from sessions_app.importers.marks import message_of, turn_mark
@@ -29,44 +31,73 @@ _AT_A_TIME = 500
 
 
 def entry_row(window: Window, entry: Entry, measures: Measures) -> EntryRow:
-    """A new row. Texts lose what a database cannot hold (NUL, lone surrogates); the payload not."""
+    """A new row, not saved."""
+    return EntryRow(**entry_values(window, entry, measures))
+
+
+def insert_entries(rows: Iterable[Mapping[str, Any]]) -> None:
+    """Store the rows with these values (``entry_values``), without an object for each."""
+    columns = {field.attname: str(field.column) for field in EntryRow._meta.concrete_fields}
+    values = iter(rows)
+    first = next(values, None)
+    if first is None:
+        return
+    quote = connection.ops.quote_name
+    names = ", ".join(quote(columns[name]) for name in first)
+    places = ", ".join(["%s"] * len(first))
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"INSERT INTO {quote(EntryRow._meta.db_table)} ({names}) VALUES ({places})",
+            [tuple(first.values()), *(tuple(row.values()) for row in values)],
+        )
+
+
+def entry_values(window: Window, entry: Entry, measures: Measures) -> dict[str, Any]:
+    """The columns of an entry, always in the same order.
+
+    Texts lose what a database cannot hold (NUL, lone surrogates); the payload not.
+    """
     usage = measures.usage
     message = entry.message
-    return EntryRow(
-        window=window,
-        seq=entry.seq,
-        line=entry.line,
-        entry_id=entry.id,
-        parent_seq=entry.parent_seq,
-        kept_seq=entry.kept_seq,
-        type=storable(entry.type, 32),
-        role=storable(entry.role, 32),
-        mark=entry.mark,
-        at_ms=_bounded(entry.timestamp_ms, _LONGEST_BIGINT),
-        provider=storable(message.get("provider") or entry.record.get("provider"), 100),
-        model=storable(message.get("model") or entry.record.get("modelId"), 200),
-        stop_reason=storable(message.get("stopReason"), 32),
-        tool_name=storable(message.get("toolName"), 128),
-        tokens=min(measures.tokens, _LONGEST_INT),
-        thinking_tokens=min(measures.thinking_tokens, _LONGEST_INT),
-        call_tokens=min(measures.call_tokens, _LONGEST_INT),
-        pressure=min(measures.pressure, _LONGEST_INT),
-        exact=measures.exact,
-        result_chars=min(measures.result_chars, _LONGEST_INT),
-        images=min(measures.images, 2**15 - 1),
-        pruner_chars=_bounded(measures.pruner_chars, _LONGEST_INT),
-        view_chars=min(measures.view_chars, _LONGEST_INT),
-        is_wide=measures.is_wide,
-        usage_input=_bounded(count_of(usage.input), _LONGEST_BIGINT) if usage else None,
-        usage_output=_bounded(count_of(usage.output), _LONGEST_BIGINT) if usage else None,
-        usage_cache_read=_bounded(count_of(usage.cache_read), _LONGEST_BIGINT) if usage else None,
-        usage_cache_write=_bounded(count_of(usage.cache_write), _LONGEST_BIGINT) if usage else None,
-        tokens_before=_bounded(measures.tokens_before, _LONGEST_BIGINT),
-        excerpt=storable(measures.excerpt, 240),
-        call_ids="\n".join(_calls(entry)),
-        digest=entry.digest,
-        payload=pack(entry.raw),
-    )
+    return {
+        "window_id": window.pk,
+        "seq": entry.seq,
+        "line": entry.line,
+        "entry_id": entry.id,
+        "parent_seq": entry.parent_seq,
+        "kept_seq": entry.kept_seq,
+        "type": storable(entry.type, 32),
+        "role": storable(entry.role, 32),
+        "mark": entry.mark,
+        "at_ms": _bounded(entry.timestamp_ms, _LONGEST_BIGINT),
+        "provider": storable(message.get("provider") or entry.record.get("provider"), 100),
+        "model": storable(message.get("model") or entry.record.get("modelId"), 200),
+        "stop_reason": storable(message.get("stopReason"), 32),
+        "tool_name": storable(message.get("toolName"), 128),
+        "tokens": min(measures.tokens, _LONGEST_INT),
+        "thinking_tokens": min(measures.thinking_tokens, _LONGEST_INT),
+        "call_tokens": min(measures.call_tokens, _LONGEST_INT),
+        "pressure": min(measures.pressure, _LONGEST_INT),
+        "exact": measures.exact,
+        "result_chars": min(measures.result_chars, _LONGEST_INT),
+        "images": min(measures.images, 2**15 - 1),
+        "pruner_chars": _bounded(measures.pruner_chars, _LONGEST_INT),
+        "view_chars": min(measures.view_chars, _LONGEST_INT),
+        "is_wide": measures.is_wide,
+        "usage_input": _bounded(count_of(usage.input), _LONGEST_BIGINT) if usage else None,
+        "usage_output": _bounded(count_of(usage.output), _LONGEST_BIGINT) if usage else None,
+        "usage_cache_read": _bounded(count_of(usage.cache_read), _LONGEST_BIGINT)
+        if usage
+        else None,
+        "usage_cache_write": _bounded(count_of(usage.cache_write), _LONGEST_BIGINT)
+        if usage
+        else None,
+        "tokens_before": _bounded(measures.tokens_before, _LONGEST_BIGINT),
+        "excerpt": storable(measures.excerpt, 240),
+        "call_ids": "\n".join(_calls(entry)),
+        "digest": entry.digest,
+        "payload": pack(entry.raw),
+    }
 
 
 def columns_of_window(window: Window) -> Columns:

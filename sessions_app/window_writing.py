@@ -16,7 +16,7 @@ from sessions_app.importers import FileReader, Position
 from sessions_app.models import Entry as EntryRow
 from sessions_app.models import ImportProblem, Session, Window
 from sessions_app.payload import pack
-from sessions_app.rows import entry_row, storable
+from sessions_app.rows import entry_values, insert_entries, storable
 from sessions_app.tokens.exact import encoding_for
 from sessions_app.transcripts.measures import Measures, measure
 from sessions_app.transcripts.transcript import Entry, Header, Problem
@@ -99,10 +99,7 @@ def _store(window: Window, batch: _Batch, tape: Digests, done: Position, settled
         ImportProblem.objects.filter(window=window, kind="FILE_TRUNCATED_TAIL").delete()
         if batch.measured and (first := batch.measured[0][0].seq) < window.entry_count:
             EntryRow.objects.filter(window=window, seq__gte=first).delete()
-        EntryRow.objects.bulk_create(
-            (entry_row(window, entry, measures) for entry, measures in batch.measured),
-            batch_size=200,
-        )
+        insert_entries(entry_values(window, entry, measures) for entry, measures in batch.measured)
         room = MAX_PROBLEMS - ImportProblem.objects.filter(window=window).count()
         ImportProblem.objects.bulk_create(
             ImportProblem(

@@ -53,9 +53,10 @@ def measure(entry: Entry, encoding: str | None = None) -> Measures:
     message = context_message(entry.type, entry.record)
     raw_usage = normalize_usage(entry.message.get("usage"))
     thinking = js.utf16_len("".join(texts_of(message, "thinking")))
-    calls = sum(map(js.utf16_len, _call_texts(message)))
+    asked = list(_call_texts(message))
+    calls = sum(map(js.utf16_len, asked))
     before = entry.record.get("tokensBefore")
-    texts = list(all_texts(message))
+    texts = [*_said(message), *asked]
     parts = _view_parts(message)
     return Measures(
         tokens=_tokens(message),
@@ -110,12 +111,17 @@ def texts_of(message: JsonObject, kind: str) -> Iterator[str]:
 
 def all_texts(message: JsonObject) -> Iterator[str]:
     """Every text of a message that a model reads: content, thinking, calls, summary, output."""
+    yield from _said(message)
+    yield from _call_texts(message)
+
+
+def _said(message: JsonObject) -> Iterator[str]:
+    """The texts but for the calls, which have to be written first."""
     for key in ("content", "summary", "command", "output"):
         if isinstance(message.get(key), str):
             yield message[key]
     yield from texts_of(message, "text")
     yield from texts_of(message, "thinking")
-    yield from _call_texts(message)
 
 
 def _call_texts(message: JsonObject) -> Iterator[str]:

@@ -245,7 +245,7 @@ def test_an_import_that_broke_off_before_its_first_batch_leaves_no_second_sessio
     alice: Person,
 ) -> None:
     data = short_session().data()
-    with patch.object(window_writing, "entry_row", side_effect=Crash), pytest.raises(Crash):
+    with patch.object(window_writing, "entry_values", side_effect=Crash), pytest.raises(Crash):
         alice.imports(data)
     assert status(alice, data) == "extended"
     assert Session.objects.get().entry_count == 8

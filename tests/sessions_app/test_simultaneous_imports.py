@@ -37,7 +37,7 @@ def test_two_that_begin_together_make_one_session(alice: Person) -> None:
 
 def test_one_that_died_before_its_first_batch_is_continued(alice: Person) -> None:
     data = short_session(turns=10).data()
-    died = patch.object(window_writing, "entry_row", side_effect=KeyboardInterrupt)
+    died = patch.object(window_writing, "entry_values", side_effect=KeyboardInterrupt)
     with died, pytest.raises(KeyboardInterrupt):
         import_file(alice.team, source_of(data))
     assert Window.objects.get().content_bytes == 0
