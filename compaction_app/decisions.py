@@ -122,6 +122,7 @@ def policy_record(policy: Policy, around: Circumstances) -> dict[str, Any]:
     the circumstances that decide which rules run, and a digest of the rest of the configuration."""
     return {
         "settings": policy.changes(Policy()),
+        "rules": around.rules.id,
         "path": around.path,
         "provider": around.provider,
         "model": around.model,

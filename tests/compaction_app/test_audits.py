@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from compaction_app import audits, decisions
+from compaction_app.engine.rule_sets import OPENCLAW_2026_4_20
 from compaction_app.models import AuditedTurn, Decision
+from compaction_app.runs import situation_of
 from compaction_app.tasks import audit_session
 from sessions_app.batches import import_files
 from sessions_app.folders import walk
@@ -137,6 +140,21 @@ def test_other_settings_are_audited_anew_and_no_compaction_is_lost(imports: Impo
     last = AuditedTurn.objects.latest("number")
     flush = audits.decisions_of(last).get(stage="flush")
     assert flush.inputs["reserveTokensFloor"] == 30_000
+
+
+def test_other_rules_are_audited_anew(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = audited(team, "keep-small-32k")
+    assert audits.is_done(session)
+    found = situation_of(session)
+    older = replace(found, around=replace(found.around, rules=OPENCLAW_2026_4_20))
+    monkeypatch.setattr(audits, "situation_of", lambda _: older)
+
+    assert not audits.is_done(session)
+    audits.audit_session(session)
+
+    assert audits.is_done(session)
+    rows = [row for turn in AuditedTurn.objects.all() for row in audits.decisions_of(turn)]
+    assert {row.rule_set for row in rows} == {"openclaw-2026.4.20"}
 
 
 def test_a_session_beyond_the_limit_gets_no_audit(imports: Import, settings: Any) -> None:

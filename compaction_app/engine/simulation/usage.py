@@ -23,6 +23,8 @@ from sessions_app.transcripts.usage import UsageRules, normalize_usage, prompt_t
 Message = Mapping[str, Any]
 LEAST_STEPS: Final = 5
 LEAST_GROWTH: Final = 20
+KEPT_WEIGHTS: Final = 50_000
+"""Messages whose weight is remembered; each call may see copies of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class MessageWeights:
     def _tokens(self, message: Message) -> int:
         known = self._known.get(id(message))
         if known is None:  # the message is kept, so that its id stays its own
+            if len(self._known) >= KEPT_WEIGHTS:
+                self._known.clear()
             known = self._known[id(message)] = (message, messages_tokens((message,), self._rules))
         return known[1]
 
