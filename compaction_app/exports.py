@@ -23,7 +23,7 @@ from sessions_app.drawing.growth import Chart
 from sessions_app.masking import mask
 
 CHART_SIZE: Final = (1080, 470)
-LEGEND_STEP: Final = 250
+LEGEND_STEP: Final = 270
 EVENT_COLUMNS: Final = (
     "call", "turn", "kind", "source", "reason", "why", "before", "after", "threshold", "unit", "flushedBefore",
 )  # fmt: skip
