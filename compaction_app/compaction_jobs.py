@@ -29,7 +29,7 @@ from compaction_app.engine.decision import Decision
 from compaction_app.engine.turn.requests import Compaction
 from compaction_app.flush_jobs import flush_before_compaction
 from compaction_app.step_log import StepLog, TookTooLong
-from sessions_app import jobs
+from sessions_app import events, jobs
 from sessions_app.models import Job, Session
 from sessions_app.tokens import javascript as js
 from sessions_app.working import CannotDo, Hold
@@ -95,6 +95,8 @@ def compact(hold: Hold) -> Mapping[str, Any]:
     log.step("decided", f"cycle {ask.cycle}: {ask.reason or 'to be compacted'}")
     run, chosen = ask.refusal, None
     if ask.request is not None:
+        if ask.live.setup.policy.notify_user:
+            events.announce(session, "status", {"text": "🧹 Compacting context..."})
         chosen = _chosen(session, log)
         run = _made(session, ask.request, ask, chosen, log)
     if run is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from compaction_app import decisions
+from compaction_app import decisions, webhooks
 from compaction_app.compaction_asks import BEFORE_TURN, MANUAL, Asked, compactions_of
 from compaction_app.engine.compaction.cut import is_cut_point
 from compaction_app.engine.compaction.post_context import post_compaction_context
@@ -75,7 +75,7 @@ def write_compaction(made: Made) -> CompactionRecord:
             _count(made, writer, came_in)
             _keep_decisions(made, writer.window)
             made.log.point("decisions")
-            writer.event("compaction", _told(made, record))
+            webhooks.tell(writer, "compaction", _told(made, record))
             if made.ask.live.setup.policy.notify_user:
                 writer.event("status", {"text": "🧹 Compaction complete"})
         made.log.point("written")
@@ -93,7 +93,7 @@ def write_failure(made: Made) -> None:
             message = made.run.message or made.run.decision.reason
             if made.trigger != MANUAL:
                 writer.state = with_failure(writer.state, "compact", made.ask.head, message)
-            writer.event("compaction", _told(made, record))
+            webhooks.tell(writer, "compaction", _told(made, record))
 
 
 def _came_in(window: Window, ask: Asked) -> list[Record]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from django.db import transaction
 
-from compaction_app import decisions
+from compaction_app import decisions, webhooks
 from compaction_app.compaction_asks import MANUAL
 from compaction_app.engine.silent_reply import SILENT_TOKEN
 from compaction_app.flush_asks import FlushAsked
@@ -70,7 +70,7 @@ def write_flush(made: Flushed, message: str = "") -> FlushRecord:
             record.save()
             made.log.point("record")
             _keep_decisions(made, writer.window)
-            writer.event("flush", _told(made, record))
+            webhooks.tell(writer, "flush", _told(made, record))
         made.log.point("written")
     return record
 

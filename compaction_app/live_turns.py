@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from compaction_app import decisions
+from compaction_app import decisions, webhooks
 from compaction_app.agent_setup import agent_setup, prompt_of, run_setup_of
 from compaction_app.engine.composition.agent_prompt import AgentPrompt
+from compaction_app.engine.overflow import classify_overflow
 from compaction_app.engine.turn.attempt import failed
 from compaction_app.engine.turn.record import StageRecord
 from compaction_app.engine.turn.setup import RunSetup
@@ -193,6 +194,10 @@ class _Report:
             self.writer.state = replace(self.writer.state, index=step.state.index)
             return step
         self._recover(memory, step)
+        rules, error = self.setup.rules, last.get("errorMessage")
+        if classify_overflow(rules.overflow, rules.id, str(error)).likely:
+            overflow = {"next": step.action, "reply": step.reply, "turn": memory.turn}
+            webhooks.tell(self.writer, "overflow", overflow)
         return step
 
     def _recover(self, memory: RunMemory, step: Next) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 from uuid import UUID
 
 import numpy as np
+from django.db import transaction
 
+from compaction_app import webhooks
 from compaction_app.agent_setup import agent_setup, prompt_of
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.diagnose import Finding, Subject, by_consequence, findings
@@ -33,6 +35,7 @@ from compaction_app.engine.session_policy import (
 )
 from compaction_app.engine.simulation.inputs import path_of_key
 from compaction_app.lost import losses_for, losses_summary
+from sessions_app import events
 from sessions_app.entries import window_of
 from sessions_app.loaded import timeline_of
 from sessions_app.models import Agent, Session, Window
@@ -168,6 +171,7 @@ def write_summary(session: Session) -> None:
     situation = situation_of(session)
     signs = signs_for(session, situation.window)
     lines = lines_of(situation.policy, situation.around)
+    before = [word["text"] for word in session.summary.get("verdict", ())]
     session.summary |= {
         "window": lines.window,
         "lines": {
@@ -192,7 +196,18 @@ def write_summary(session: Session) -> None:
             "of": storable_json(signs_to_json(signs)),
         },
     }
-    session.save(update_fields=["summary"])
+    with transaction.atomic():
+        session.save(update_fields=["summary"])
+        _tell_of_verdict(session, before)
+
+
+def _tell_of_verdict(session: Session, before: Sequence[str]) -> None:
+    """A live session whose verdict has changed says so to who listens."""
+    now = [word["text"] for word in session.summary["verdict"]]
+    if session.is_live and sorted(now) != sorted(before):
+        data = {"verdict": now, "before": list(before)}
+        event = events.announce(session, "verdict", data)
+        webhooks.queue(session, "verdict", data, event.sequence)
 
 
 def verdict_on(

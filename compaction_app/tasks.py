@@ -10,7 +10,7 @@ from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import DatabaseError
 
-from compaction_app import audits, compaction_jobs, flush_jobs, retention
+from compaction_app import audits, compaction_jobs, flush_jobs, retention, webhooks
 from sessions_app.working import CannotDo, Hold, Stopped, do
 
 log = logging.getLogger(__name__)
@@ -49,6 +49,13 @@ def compact_session(uuid: str) -> None:
 def flush_session(uuid: str) -> None:
     """Flush the memories of a session, or of a copy of it."""
     do(uuid, flush_jobs.flush)
+
+
+@shared_task
+def deliver_webhooks() -> None:
+    """Send what is due to the webhooks of agents."""
+    while webhooks.deliver_due() == webhooks.AT_A_TIME:
+        pass
 
 
 @shared_task

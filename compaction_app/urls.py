@@ -10,6 +10,7 @@ from compaction_app import (
     decision_views,
     policy_views,
     views,
+    webhook_views,
     work_views,
 )
 
@@ -37,6 +38,9 @@ urlpatterns = [
     path("sessions/<uuid:uuid>/policy/", policy_views.use_what_if, name="use-what-if"),
     path("agents/", agent_views.agents, name="agents"),
     path("agents/<uuid:uuid>/", agent_views.agent, name="agent"),
+    path("agents/<uuid:uuid>/webhooks/", webhook_views.agent_webhooks, name="webhooks"),
+    path("webhooks/<uuid:uuid>/delete/", webhook_views.webhook_delete, name="webhook-delete"),
+    path("deliveries/<uuid:uuid>/again/", webhook_views.delivery_again, name="delivery-again"),
     path("agents/<uuid:uuid>/files/", agent_views.agent_file, name="agent-file"),
     path("agents/<uuid:uuid>/memory/", agent_views.memory, name="memory"),
     path("agents/<uuid:uuid>/preset/", policy_views.use_preset, name="use-preset"),

@@ -154,6 +154,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "options": {"expires": 5.0},  # a late one is worth nothing: the next one does all there is
     },
     "sweep jobs": {"task": "sessions_app.tasks.sweep_jobs", "schedule": 30.0},
+    "deliver webhooks": {"task": "compaction_app.tasks.deliver_webhooks", "schedule": 15.0},
     "drop old decisions": {
         "task": "compaction_app.tasks.drop_old_decisions",
         "schedule": timedelta(hours=1),

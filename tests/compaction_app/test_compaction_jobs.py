@@ -108,7 +108,10 @@ def test_the_user_is_told_where_the_policy_says_so(alice: Person) -> None:
     session = live_session(alice, {**SMALL, "compaction.notifyUser": True})
     talk(session)
     compacted(session)
-    assert Event.objects.filter(session=session, kind="status").count() == 1
+    told = Event.objects.filter(session=session, kind="status").order_by("sequence")
+    assert [event.data["text"] for event in told] == [
+        "🧹 Compacting context...", "🧹 Compaction complete",
+    ]  # fmt: skip
 
 
 def test_instructions_reach_the_summariser(session: Session) -> None:
