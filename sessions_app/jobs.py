@@ -133,11 +133,9 @@ def held(job: Job) -> QuerySet[Job]:
     return Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, holder=job.holder)
 
 
-def renew(job: Job) -> bool | None:
-    """Keep the lease. None when the job is lost, otherwise whether somebody wants it cancelled."""
-    if not held(job).update(leased_until=timezone.now() + LEASE):
-        return None
-    return held(job).values_list("cancel_asked", flat=True).first()
+def renew(job: Job) -> bool:
+    """Keep the lease; whether the job still is this worker's."""
+    return bool(held(job).update(leased_until=timezone.now() + LEASE))
 
 
 def report(job: Job, done: int, total: int | None = None, step: str = "") -> None:

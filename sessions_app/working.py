@@ -17,6 +17,8 @@ from sessions_app import jobs
 from sessions_app.models import Job, JobLine
 
 RENEWALS_PER_LEASE = 4
+LOOK_SECONDS = 1.0
+"""How often a job is looked at while its work is silent, for somebody who wants it cancelled."""
 DATABASE_TRIES = 5
 DATABASE_PAUSE_SECONDS = 1.0
 
@@ -46,7 +48,9 @@ class Hold:
         self._thread = threading.Thread(target=self._keep, daemon=True)
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        # Inside a transaction nobody else sees the row: there is nothing to keep, and nobody to cancel.
+        if not transaction.get_connection().in_atomic_block:
+            self._thread.start()
         return self
 
     def __exit__(
@@ -56,7 +60,8 @@ class Hold:
         at: TracebackType | None,
     ) -> None:
         self._over.set()
-        self._thread.join(timeout=5)
+        if self._thread.is_alive():
+            self._thread.join(timeout=5)
 
     def check(self) -> None:
         """Raises :class:`Stopped` when the job is not to go on."""
@@ -67,6 +72,8 @@ class Hold:
         """How far the job is; a place where it can be stopped."""
         self.check()
         jobs.report(self.job, done, total, step)
+        self._look()
+        self.check()
 
     def note(self, text: str, level: str = JobLine.Level.INFO) -> None:
         jobs.note(self.job, text, level)
@@ -85,20 +92,28 @@ class Hold:
 
     def _keep(self) -> None:
         pause = jobs.LEASE.total_seconds() / RENEWALS_PER_LEASE
-        while not self._over.wait(pause):
-            try:
-                asked = jobs.renew(self.job)
-            except DatabaseError as error:
-                # The work is not over for it: before anything is written the hold is looked at again.
-                log.warning("lease not renewed", job=str(self.job.uuid), error=type(error).__name__)
-                continue
-            finally:
-                connections.close_all()
-            if asked is None:
-                self.stop = "lost"
-                return
-            if asked:
-                self.stop = "cancelled"
+        renewed = time.monotonic()
+        try:
+            while self.stop is None and not self._over.wait(min(LOOK_SECONDS, pause)):
+                try:
+                    if time.monotonic() - renewed >= pause:
+                        jobs.renew(self.job)
+                        renewed = time.monotonic()
+                    self._look()
+                except DatabaseError as error:
+                    # The work is not over for it: before anything is written it is looked at again.
+                    name = type(error).__name__
+                    log.warning("lease not renewed", job=str(self.job.uuid), error=name)
+                    connections.close_all()
+        finally:
+            connections.close_all()
+
+    def _look(self) -> None:
+        row = jobs.held(self.job).values_list("cancel_asked", flat=True).first()
+        if row is None:
+            self.stop = "lost"
+        elif row:
+            self.stop = "cancelled"
 
 
 def do(uuid: str, work: Callable[[Hold], Mapping[str, Any]]) -> Job | None:

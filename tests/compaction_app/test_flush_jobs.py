@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,7 +37,7 @@ from tests.builders import short_session
 from tests.compaction_app.live import SMALL, answer, live_agent, live_session, user
 from tests.compaction_app.test_compaction_jobs import at, talk
 from tests.conftest import Person, Settings
-from tests.summarisers.loopback import openai_calls, openai_stream, refusing, serving
+from tests.summarisers.loopback import Loopback, openai_calls, openai_stream, refusing, serving
 
 pytestmark = pytest.mark.django_db
 
@@ -280,29 +283,29 @@ def test_a_flush_that_fails_says_so_and_the_turn_goes_on(session: Session) -> No
     assert live_turns.prepare(session, prompt).next.action != "flush"
 
 
-def test_a_cancelled_flush_writes_nothing(session: Session) -> None:
-    with serving(openai_stream("Hel", "lo", stall=20)) as server:
+@pytest.mark.django_db(transaction=True)
+def test_a_cancelled_flush_breaks_off_the_call_and_writes_nothing(alice: Person) -> None:
+    session = live_session(alice)
+    fill(session)
+    with serving(openai_stream("Hel", "lo", stall=30)) as server:
         connect(session, server.url)
         job = request_flush(session)
-        for _ in at("asking", lambda: jobs.cancel(job)):
-            pass
-        for _ in at("asking", lambda: stop(job)):
-            done(job)
+        canceller = threading.Thread(target=_cancel_once_asked, args=(job, server))
+        canceller.start()
+        began = time.monotonic()
+        done(job)
+        canceller.join()
+        assert time.monotonic() - began < 20
+        assert server.hung_up.wait(5)
     assert job.state == "cancelled"
     assert not FlushRecord.objects.exists() and not MemoryNote.objects.exists()
 
 
-def stop(job: Job) -> None:
-    """As the thread that keeps the lease does it, at once."""
-    import threading
-
-    from sessions_app import working
-
-    jobs.cancel(job)
-    for thread in threading.enumerate():
-        owner = getattr(getattr(thread, "_target", None), "__self__", None)
-        if isinstance(owner, working.Hold):
-            owner.stop = "cancelled"
+def _cancel_once_asked(job: Job, server: Loopback) -> None:
+    while not server.seen:
+        time.sleep(0.02)
+    jobs.cancel(Job.objects.get(pk=job.pk))
+    connection.close()
 
 
 def test_where_the_session_went_on_the_silent_turn_is_only_in_the_record(session: Session) -> None:

@@ -215,7 +215,7 @@ def test_who_has_lost_a_job_writes_nothing_more(alice: Person) -> None:
     jobs.report(late, 9)
     jobs.fail(late, "too late")
     assert not jobs.finish(late, {})
-    assert jobs.renew(late) is None
+    assert not jobs.renew(late)
     job.refresh_from_db()
     assert (job.state, job.done, job.error) == ("running", 0, "")
     assert jobs.finish(now, {"by": "the second"})
@@ -267,9 +267,10 @@ def test_a_job_that_waits_is_cancelled_at_once(alice: Person) -> None:
 def test_a_running_job_is_told_and_ends_by_its_worker(alice: Person) -> None:
     mine = jobs.claim(queued(alice).uuid)
     assert mine is not None
-    assert jobs.renew(mine) is False
     jobs.cancel(mine)
-    assert jobs.renew(mine) is True
+    mine.refresh_from_db()
+    assert (mine.state, mine.cancel_asked) == ("running", True)
+    assert jobs.renew(mine)  # it goes on to hold the job until it has stopped
     jobs.cancelled(mine)
     mine.refresh_from_db()
     assert (mine.state, mine.tries.get().outcome) == ("cancelled", "cancelled")
