@@ -107,7 +107,11 @@ def _flush(hold: Hold, session: Session, trigger: str) -> FlushRecord:
     log.step("decided", f"cycle {ask.cycle}: {sentence(ask.reason)}")
     base = Flushed(session, ask, hold.job, log, trigger, "skipped", ask.reason)
     if ask.context is None or ask.plan is None:
-        return write_flush(base)
+        record = write_flush(base)
+        memory_mirror.mirror(
+            session.agent, hold.note
+        )  # what one that died right behind its end left
+        return record
     try:
         made = _carried_out(base)
     except (FlushFailed, TookTooLong, Unreadable) as error:
@@ -117,7 +121,7 @@ def _flush(hold: Hold, session: Session, trigger: str) -> FlushRecord:
     log.step("carried out", f"{len(made.done.notes)} notes")
     record = write_flush(made)
     log.point("committed")
-    memory_mirror.mirror(session.agent, record.file, hold.note)
+    memory_mirror.mirror(session.agent, hold.note)
     return record
 
 

@@ -25,16 +25,20 @@ def folder_of(agent: Agent) -> Path | None:
     return Path(settings.MEMORY_FOLDER) / f"{slugify(agent.name)[:60]}-{str(agent.uuid)[:8]}"
 
 
-def mirror(agent: Agent | None, name: str, tell: Callable[[str, str], None]) -> None:
-    """Append the notes of a memory file that are not mirrored yet. A folder that cannot be written to
-    is told of and changes nothing: the next flush tries again."""
+def mirror(agent: Agent | None, tell: Callable[[str, str], None]) -> None:
+    """Append all notes of the agent that are not mirrored yet, those of a worker that died before it
+    came to it included. A folder that cannot be written to is told of and changes nothing: the next
+    flush tries again."""
     folder = folder_of(agent) if agent is not None else None
-    if folder is None or not name:
+    if folder is None:
         return
+    missing = MemoryFile.objects.filter(agent=agent, notes__is_mirrored=False).distinct()
     try:
-        with transaction.atomic():
-            file = MemoryFile.objects.select_for_update().get(agent=agent, name=name)
-            _append(folder / file.name, list(file.notes.filter(is_mirrored=False).order_by("pk")))
+        for name in missing.order_by("name").values_list("name", flat=True):
+            with transaction.atomic():
+                file = MemoryFile.objects.select_for_update().get(agent=agent, name=name)
+                notes = file.notes.filter(is_mirrored=False).order_by("pk")
+                _append(folder / file.name, list(notes))
     except OSError as error:
         tell(f"the memory folder cannot be written to: {error.strerror or error}", "warning")
 

@@ -77,8 +77,10 @@ def at(name: str, act: Callable[[], object]) -> Iterator[None]:
             left.pop()()
 
     step_log.after_each_step(hook)
-    yield
-    step_log._after_step.remove(hook)
+    try:
+        yield
+    finally:
+        step_log._after_step.remove(hook)
 
 
 def test_a_session_is_compacted_with_everything_that_explains_it(session: Session) -> None:

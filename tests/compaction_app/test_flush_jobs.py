@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -392,6 +394,26 @@ def test_notes_are_mirrored_to_a_folder_and_nothing_there_is_overwritten(
     assert text.startswith("my own line\n")
     assert text.count(note.text) == 1
     assert MemoryNote.objects.filter(is_mirrored=False).count() == 0
+
+
+def test_a_worker_that_died_before_the_mirror_is_followed_by_one_that_mirrors(
+    session: Session, settings: Settings, tmp_path: Path
+) -> None:
+    settings.MEMORY_FOLDER = str(tmp_path)
+
+    def die() -> None:
+        raise KeyboardInterrupt
+
+    job = request_flush(session)
+    with pytest.raises(KeyboardInterrupt):
+        for _ in at("committed", die):
+            done(job)
+    assert list(tmp_path.rglob("*.md")) == []
+    Job.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
+    done(job)
+    assert job.state == "succeeded"
+    (file,) = tmp_path.rglob("*.md")
+    assert file.read_text() == f"{MemoryNote.objects.get().text}\n"
 
 
 def test_a_folder_that_cannot_be_written_to_loses_nothing(

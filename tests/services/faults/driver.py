@@ -47,6 +47,13 @@ ENDS = ("succeeded", "failed", "cancelled")
 PATIENCE_SECONDS = 40.0
 SWEEP_SECONDS = 0.3
 POLICY = {**SMALL, "compaction.mode": "safeguard", "compaction.keepRecentTokens": 600}
+NARROW = {
+    **POLICY,
+    "contextWindow": 12_000,
+    "compaction.reserveTokens": 3_000,
+    "compaction.reserveTokensFloor": 2_000,
+}
+"""A narrow window makes many portions, so that a compaction has many steps."""
 
 
 class Workers:
@@ -112,14 +119,14 @@ def talk(session: Session, turns: int) -> None:
         live_turns.append(session, [prompt, answer(f"Answer {number}", prompt=900 * (number + 1))])
 
 
-def new_session(turns: int = 6) -> Session:
+def new_session(turns: int, policy: dict[str, Any]) -> Session:
     team, _ = Team.objects.get_or_create(name="faults")
     agent, made = Agent.objects.get_or_create(
-        team=team, name="main",
+        team=team, name="main" if policy is POLICY else "narrow",
         defaults={"provider": "anthropic", "model": "claude-test", "is_live": True},
     )  # fmt: skip
     if made:
-        save_version(agent, POLICY)
+        save_version(agent, policy)
     session = create_session(agent)
     talk(session, turns)
     return session
@@ -143,7 +150,7 @@ def run(scenario: dict[str, Any], workers: Workers) -> dict[str, Any]:
     fault = Path(settings.DATA_DIR) / "fault"
     for left in (fault, fault.with_name("fault.done")):
         left.unlink(missing_ok=True)
-    session = new_session(scenario.get("turns", 6))
+    session = new_session(scenario.get("turns", 6), NARROW if scenario.get("narrow") else POLICY)
     before = entries_of(session)
     if "act" in scenario:
         fault.write_text(json.dumps({"after": scenario["after"], "act": scenario["act"]}))

@@ -12,23 +12,20 @@ from contextlab.process import die_with_parent
 from tests.services.processes import ROOT, environment
 
 Scenario = dict[str, Any]
-STEPS = {"compaction": 40, "flush": 12}
-TURNS = 30
-"""So long a session is summarised in stages, so that a compaction has as many steps as are tried."""
+LONG = {"turns": 30, "narrow": True}
+LONG_STEPS = 116
+"""What a compaction of a long session in a narrow window has; every third one is tried."""
+FLUSH_STEPS = 12
 
 
-def killed_at(work: str, step: int) -> Scenario:
+def killed_at(work: str, step: int, **more: Any) -> Scenario:
     """Every fifth time the whole worker is killed, otherwise the process that does the job."""
-    act = "worker" if step % 5 == 4 else "child"
-    return {"work": work, "after": step, "act": act, "turns": 6}
+    return {"work": work, "after": step, "act": "worker" if step % 5 == 4 else "child", **more}
 
 
 def all_points() -> list[Scenario]:
-    return [
-        {**killed_at(work, step), "turns": TURNS if work == "compaction" else 6}
-        for work, steps in STEPS.items()
-        for step in range(steps)
-    ]
+    long = [killed_at("compaction", step, **LONG) for step in range(0, LONG_STEPS, 3)]
+    return [*long, *(killed_at("flush", step) for step in range(FLUSH_STEPS))]
 
 
 SAMPLE = [
