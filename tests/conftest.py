@@ -11,12 +11,14 @@ from typing import NoReturn
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connections
 from django.test import Client
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from pytest_django.fixtures import Settings
 
 from contextlab.celery import app
+from sessions_app import jobs
 from sessions_app.imports import Source, import_file
 from sessions_app.models import Membership, Session, Team
 
@@ -80,6 +82,24 @@ def alice(db: None) -> Person:
 @pytest.fixture
 def bob(db: None) -> Person:
     return _person("bob")
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """SQLite in a file, as the product has it: threads wait for each other's locks. In memory they
+    would be refused ("table is locked")."""
+    database = connections["default"].settings_dict
+    if database["ENGINE"].endswith("sqlite3"):
+        database["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+
+
+@pytest.fixture
+def at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that takes up each job as soon as it is there, in the thread that asked for it."""
+    app.loader.import_default_modules()
+    monkeypatch.setattr(
+        jobs, "wake", lambda job: app.tasks[jobs.KINDS[job.kind].task](str(job.uuid))
+    )
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from celery import current_app
 from django.test import AsyncClient
 
 from compaction_app.memory import text_of
@@ -21,7 +20,7 @@ from tests.compaction_app.live import SMALL, answer, live_session, user
 from tests.compaction_app.test_compaction_jobs import talk
 from tests.conftest import Person
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("at_work")]
 FULL = 25_000
 """Billed tokens of a last call beyond the flush and preflight lines (24,000), below the inner
 threshold (26,000)."""
@@ -40,16 +39,8 @@ def api(alice: Person) -> ApiClient:
     return api_of(alice.team, "write")
 
 
-@pytest.fixture(autouse=True)
-def _a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Takes up each job as soon as it is there."""
-    monkeypatch.setattr(
-        jobs, "wake", lambda job: current_app.tasks[jobs.KINDS[job.kind].task](str(job.uuid))
-    )
-
-
 @pytest.fixture
-def asleep(_a_worker: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def asleep(at_work: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """No worker takes up a job."""
     monkeypatch.setattr(jobs, "wake", lambda job: None)
 
