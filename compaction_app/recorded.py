@@ -10,7 +10,7 @@ from compaction_app.engine.decision import Decision, Scalar
 from compaction_app.engine.replay import Replay, Totals
 from compaction_app.engine.replay_events import COMPACTIONS
 from compaction_app.engine.stripped import stripped_rows
-from sessions_app.transcripts.columns import MARKS, UNKNOWN, USER
+from sessions_app.transcripts.columns import MARKS, UNKNOWN, USER, Ints
 from sessions_app.transcripts.timeline import Timeline
 
 TITLES = {
@@ -66,7 +66,8 @@ def _figure(value: Scalar) -> str:
 
 def recorded_happenings(grown: Timeline) -> list[Happening]:
     """Compactions and flush turns on the branch, in order."""
-    found = [*_compactions(grown), *_flushes(grown)]
+    own = np.flatnonzero(~stripped_rows(grown.columns)[grown.place])
+    found = [*_compactions(grown, own), *_flushes(grown, own)]
     return sorted(found, key=lambda h: (h.call, h.kind))
 
 
@@ -118,10 +119,9 @@ def recorded_totals(grown: Timeline) -> Totals:
     )
 
 
-def _compactions(grown: Timeline) -> list[Happening]:
+def _compactions(grown: Timeline, own: Ints) -> list[Happening]:
     found = []
-    for place, call, before in zip(
-        grown.compactions.place.tolist(),
+    for call, before in zip(
         grown.compactions.before_call.tolist(),
         grown.compactions.tokens_before.tolist(),
         strict=True,
@@ -129,27 +129,25 @@ def _compactions(grown: Timeline) -> list[Happening]:
         last = int(grown.shown[call - 1]) if call > 0 else 0
         after = _next_billed(grown, call)
         found.append(
-            _happening(
-                grown, place, call, "compaction", before if before > 0 else None, after, last
-            )
+            _happening(grown, own, call, "compaction", before if before > 0 else None, after, last)
         )
     return found
 
 
-def _flushes(grown: Timeline) -> list[Happening]:
+def _flushes(grown: Timeline, own: Ints) -> list[Happening]:
     rows = grown.columns
     places = np.flatnonzero((rows.mark == MARKS.index("flush")) & (rows.kind == USER))
     found = []
     for place in places.tolist():
         call = int(np.searchsorted(grown.place, place))
         value = int(grown.shown[min(call, grown.calls - 1)]) if grown.calls else 0
-        found.append(_happening(grown, place, call, "flush", None, None, value))
+        found.append(_happening(grown, own, call, "flush", None, None, value))
     return found
 
 
 def _happening(
     grown: Timeline,
-    place: int,
+    own: Ints,
     call: int,
     kind: str,
     before: int | None,
@@ -160,7 +158,7 @@ def _happening(
     return Happening(
         0,
         shown_call,
-        _turn(grown, call),
+        _turn(grown, own, call),
         kind,
         False,
         "recorded",
@@ -173,14 +171,13 @@ def _happening(
     )
 
 
-def _turn(grown: Timeline, call: int) -> int:
-    """The turn of the first call of the conversation at or behind ``call``: a flush belongs to the
-    turn that it runs ahead of. The last turn where no such call follows, 0 without calls."""
+def _turn(grown: Timeline, own: Ints, call: int) -> int:
+    """The turn of the first of the conversation's ``own`` calls at or behind ``call``: a flush belongs
+    to the turn that it runs ahead of. The last turn where no such call follows, 0 without calls."""
     if not grown.calls:
         return 0
-    own = ~stripped_rows(grown.columns)[grown.place]
-    following = np.flatnonzero(own[call:])
-    return int(grown.turn[call + following[0] if len(following) else -1])
+    following = int(np.searchsorted(own, call))
+    return int(grown.turn[own[following] if following < len(own) else -1])
 
 
 def _next_billed(grown: Timeline, call: int) -> int | None:

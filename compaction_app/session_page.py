@@ -57,6 +57,7 @@ def chart_context(situation: Situation, query: Query) -> dict[str, Any]:
     """What a move of a knob must show at once: the chart, what it is made of, the differences."""
     grown, done, happenings = _replayed(situation, query)
     now = replay_for(situation, situation.policy, situation.around, query.leaf)
+    recorded = recorded_totals(grown)
     chart = growth_chart(
         _curves(grown, done, situation.session.encoding),
         _rules(done.lines),
@@ -68,10 +69,10 @@ def chart_context(situation: Situation, query: Query) -> dict[str, Any]:
         "readout": json.dumps(chart.readout, separators=(",", ":")),
         "strip": strip_of(situation.window, query.leaf, query.span) if grown.calls else None,
         "experiment": experiment_of(situation, query),
-        "differences": differences(recorded_totals(grown), now.totals, done.totals),
+        "differences": differences(recorded, now.totals, done.totals),
         "lost_rows": lost_rows(situation, query, now, done),
         "counts_lost": compacts(grown, now, done),
-        "unlike": unlike(recorded_totals(grown), now.totals),
+        "unlike": unlike(recorded, now.totals),
         "address": query_of(query, situation),
         "whole_query": query_of(query, situation, from_=None, to=None),
         "problems": query.problems,
