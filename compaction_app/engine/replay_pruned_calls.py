@@ -14,7 +14,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from compaction_app.engine.calibration import Floats
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.decision import Decision
 from compaction_app.engine.lines import Lines
@@ -132,7 +131,7 @@ class CallPruning:
         self._prunable: Prunable | None = None
         self._cut = Cut(np.zeros(0, np.int64), np.zeros(0, np.int64))
         self._sums: PruningRows | None = None
-        self._seen: Floats | None = None
+        self._seen = 0
 
     def _why_idle(self, around: Circumstances) -> str:
         if around.path == "cli":
@@ -214,7 +213,7 @@ class CallPruning:
 
     def _current(self) -> PruningRows:
         """The sums over the rows as they stand: cutting tool results for good makes new ones."""
-        if self._sums is None or self._seen is not self._rows.weight_sums:
+        if self._sums is None or self._seen != self._rows.version:
             assert self._settings is not None
             columns, stripped = self._grown.columns, self._rows.stripped
             self._prunable = self._prunable or prunable_rows(
@@ -223,8 +222,8 @@ class CallPruning:
             gone = columns.result_chars * ~stripped - self._rows.result_chars
             shorter = np.flatnonzero(gone)
             self._cut = Cut(shorter, gone[shorter])
-            self._seen = self._rows.weight_sums
-            self._sums = PruningRows(self._prunable, gone, np.diff(self._seen))
+            self._seen = self._rows.version
+            self._sums = PruningRows(self._prunable, gone, self._rows.weights)
         return self._sums
 
     def _nearly_trimmed(self, rows: Ints) -> Ints:

@@ -27,6 +27,9 @@ from sessions_app.transcripts.columns import (
 )
 from sessions_app.transcripts.timeline import Timeline
 
+BLOCK_ROWS: Final = 4096
+"""So many rows more are summed at a time; a cut brings no more than those up to date."""
+
 _CUT_KINDS: Final = (USER, ASSISTANT, BASH, INNER, CUSTOM_MESSAGE, BRANCH_SUMMARY)
 _FREE_KINDS: Final = (CUSTOM_MESSAGE, BRANCH_SUMMARY)
 
@@ -42,7 +45,7 @@ class ReplayRows:
         self.tokens: Ints = rows.tokens * kept
         self.result_chars: Ints = rows.result_chars * kept
         self.density = weights.calibration.density
-        self._weights: Floats = weights.rows * kept
+        self.weights: Floats = weights.rows * kept
         self._pressure: Ints = rows.pressure * kept
         # Only messages count towards keepRecentTokens (spec compaction 2).
         self._counts = ~np.isin(self.kind, _FREE_KINDS)
@@ -50,28 +53,44 @@ class ReplayRows:
         self.token_sums, self.pressure_sums, self._counted_sums = np.zeros(
             (3, len(kept) + 1), np.int64
         )
-        self._sum(0)
+        self.version = self._ready = 0
         is_cut = np.isin(self.kind, _CUT_KINDS) & kept
         self._next_cut = _next_true(is_cut)
         self._is_message = (self.kind > OTHER) & (self.kind < CUSTOM_MESSAGE) & kept
 
-    def _sum(self, first: int) -> None:
-        """Bring the sums up to date from the row ``first`` on."""
-        _sum_from(self.weight_sums, self._weights, first)
-        _sum_from(self.token_sums, self.tokens, first)
-        _sum_from(self.pressure_sums, self._pressure, first)
-        _sum_from(self._counted_sums, self.tokens * self._counts, first)
+    def _sum(self, first: int, end: int) -> None:
+        """Bring the sums up to date from the row ``first`` on, up to ``end``."""
+        _sum_from(self.weight_sums, self.weights, first, end)
+        _sum_from(self.token_sums, self.tokens, first, end)
+        _sum_from(self.pressure_sums, self._pressure, first, end)
+        counted = self.tokens[first:end] * self._counts[first:end]
+        _sum_from(self._counted_sums, counted, first, end, first)
+
+    def _reach(self, end: int) -> None:
+        """Sum up to ``end``: what lies behind is summed once it is asked for, whatever was cut until then."""
+        if end > self._ready:
+            ready = min(max(end, self._ready + BLOCK_ROWS), len(self.kind))
+            self._sum(self._ready, ready)
+            self._ready = ready
 
     def weight(self, start: int, end: int) -> float:
         """Billed tokens of the rows ``start`` to ``end``."""
+        self._reach(end)
         return float(self.weight_sums[end] - self.weight_sums[start])
+
+    def weights_to(self, start: int, places: Ints) -> Floats:
+        """Billed tokens of the rows from ``start`` to each place."""
+        self._reach(int(places.max()) if len(places) else 0)
+        return np.asarray(self.weight_sums[places] - self.weight_sums[start], np.float64)
 
     def estimate(self, start: int, end: int) -> int:
         """The runtime's message estimate of the rows."""
+        self._reach(end)
         return int(self.token_sums[end] - self.token_sums[start])
 
     def pressure(self, start: int, end: int) -> int:
         """Token pressure of the rows, before the safety margin."""
+        self._reach(end)
         return int(self.pressure_sums[end] - self.pressure_sums[start])
 
     def cut(self, start: int, end: int, keep: float) -> int:
@@ -79,6 +98,7 @@ class ReplayRows:
 
         The same answer as ``compaction.cut.find_cut_point``, by binary search.
         """
+        self._reach(end)
         first = int(self._next_cut[start]) if start < len(self._next_cut) else end
         if first >= end:
             return start
@@ -126,7 +146,8 @@ class ReplayRows:
         removed = int((lengths - targets).sum())
         if removed:
             self._shorten(places, lengths, targets)
-            self._sum(int(places.min()))
+            self.version += 1
+            self._sum(int(places.min()), self._ready)
         return removed
 
     def _results(self, start: int, end: int) -> Ints:
@@ -141,19 +162,24 @@ class ReplayRows:
         )
         self.result_chars[places] = targets
         self.tokens[places] -= gone
-        self._weights[places] *= 1 - gone / np.maximum(before, 1)
+        self.weights[places] *= 1 - gone / np.maximum(before, 1)
         pressed = _tokens(lengths, RESULT_CHARS_PER_TOKEN) - _tokens(
             targets, RESULT_CHARS_PER_TOKEN
         )
         self._pressure[places] -= np.minimum(pressed, self._pressure[places])
 
 
-def _sum_from(sums: NDArray[Any], values: NDArray[Any], first: int) -> None:
-    """Running sums in place; each is the one before plus a value, wherever the summing starts."""
-    if first < len(values):
-        rest = values[first:].copy()
+def _sum_from(
+    sums: NDArray[Any], values: NDArray[Any], first: int, end: int, offset: int = 0
+) -> None:
+    """Running sums in place; each is the one before plus a value, wherever the summing starts.
+
+    ``values`` begin with the row ``offset``.
+    """
+    if first < end:
+        rest = values[first - offset : end - offset].copy()
         rest[0] += sums[first]
-        np.cumsum(rest, out=sums[first + 1 :])
+        np.cumsum(rest, out=sums[first + 1 : end + 1])
 
 
 def _tokens(chars: Ints, chars_per_token: int) -> Ints:

@@ -244,8 +244,8 @@ class TurnRules:
         return int(self._prompts(np.array([place]))[0])
 
     def _prompts(self, places: Ints) -> Ints:
-        context, sums = self._context, self._rows.weight_sums
-        weight = sums[places] - sums[context.start]
+        context = self._context
+        weight = self._rows.weights_to(context.start, places)
         prompts = np.rint(self._calibration.overhead + context.summary_weight + weight)
         return np.asarray(prompts, np.int64)
 
