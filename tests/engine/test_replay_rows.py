@@ -192,3 +192,27 @@ def test_results_outside_the_range_are_left_alone() -> None:
 def test_a_session_without_cut_points_keeps_everything() -> None:
     rows = rows_of(Script().result(500).add("label", label="x"))
     assert rows.cut(0, 2, 10) == 0
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 9_000)), min_size=1, max_size=40),
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 3_000)), max_size=6),
+)
+def test_sums_are_right_however_far_they_were_asked_for_before_a_cut(
+    steps: list[tuple[str, int]], cuts: list[tuple[int, int]]
+) -> None:
+    script = Script()
+    for step, chars in steps:
+        write(script, step, chars)
+    grown = script.grown()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("compaction_app.engine.replay_rows.BLOCK_ROWS", 3)
+        rows = ReplayRows(grown, weigh(grown))
+        for place, cap in cuts:
+            end = min(place, len(rows.tokens))
+            rows.estimate(0, end)
+            rows.cut_results(0, end, cap, 50)
+        for end in range(len(rows.tokens) + 1):
+            assert rows.estimate(0, end) == int(rows.tokens[:end].sum())
+            assert rows.weight(0, end) == pytest.approx(float(rows.weights[:end].sum()))
