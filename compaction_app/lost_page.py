@@ -83,11 +83,12 @@ class Bar:
 
 
 def lost_context(session: Session, window: Window, values: Mapping[str, str]) -> dict[str, Any]:
-    """The compaction that was asked for by its number, else the last that lost a constraint, else the last."""
+    """The compaction that was asked for by its number or its entry, else the last that lost a constraint, else the last."""
     leaf = _number(values.get("leaf"))
     cycles = cycles_for(window, leaf)
-    wanted = _number(values.get("compaction"))
-    cycle = next((c for c in cycles if c.number == wanted), _most_telling(cycles))
+    wanted, entry = _number(values.get("compaction")), _number(values.get("entry"))
+    asked = (c for c in cycles if wanted == c.number or entry == c.entry)
+    cycle = next(asked, _most_telling(cycles))
     context: dict[str, Any] = {
         "cycle": cycle,
         "cycles": [_choice(c, leaf) for c in cycles],

@@ -61,6 +61,7 @@ def test_every_compaction_can_be_looked_at(viewer: Client, session: Session) -> 
     assert "compaction 1 of 2" in first and "compaction 2 of 2" in second
     assert "Of the first compaction’s anchors" in second and "OPS-4412" in second
     assert "compaction 1 of 2" in text(lost(viewer, session))
+    assert "compaction 2 of 2" in text(lost(viewer, session, "?entry=25"))
 
 
 @pytest.mark.parametrize(
