@@ -20,7 +20,12 @@ from compaction_app.engine.flush_plan import FlushPlan
 from compaction_app.engine.last_usage import LastUsage
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.message_tokens import MessageTokenRules, message_tokens
-from sessions_app.transcripts.session_index import is_known_fresh, was_flushed_in_cycle
+from sessions_app.transcripts.session_index import (
+    INDEX_2026_5_28,
+    IndexRules,
+    is_known_fresh,
+    was_flushed_in_cycle,
+)
 
 Number = int | float
 Entry = Mapping[str, Any]
@@ -53,7 +58,7 @@ class FlushSituation:
     """What is known before anything is read.
 
     ``plan`` is None when the flush is off or nobody provides one. ``prompt_estimate`` are the tokens of
-    the turn's prompt, None when it is blank.
+    the turn's prompt, None when it is blank. ``index``: how the entry is read.
     """
 
     plan: FlushPlan | None
@@ -63,6 +68,7 @@ class FlushSituation:
     is_heartbeat: bool = False
     is_cli_provider: bool = False
     can_write_workspace: bool = True
+    index: IndexRules = INDEX_2026_5_28
 
     @property
     def stored_total(self) -> Number | None:
@@ -73,7 +79,9 @@ class FlushSituation:
     @property
     def is_fresh(self) -> bool:
         """Stricter than the gate: a missing flag is not fresh here."""
-        return self.stored_total is not None and is_known_fresh(self.entry)
+        if self.stored_total is None or self.entry is None:
+            return False
+        return is_known_fresh(self.entry) and not self.index.is_stale(self.entry)
 
     def skip_reason(self) -> str | None:
         """Why no flush is even considered, or None."""
@@ -148,11 +156,13 @@ def decide_flush(
     settings = plan.settings
     line = flush_line(situation.window, settings.reserve_floor, settings.soft_threshold)
     projection = _projection(situation, last_usage)
-    gate = token_gate(entry, line, rule_set, projection.value if projection else None)
+    gate = token_gate(
+        entry, line, rule_set, projection.value if projection else None, situation.index
+    )
     decision = gate.flush
     if projection is not None:
         decision = replace(decision, steps=(projection, *decision.steps))
-    if not decision.fired and _forces(entry, byte_size, settings.force_bytes):
+    if not decision.fired and _forces(entry, byte_size, settings.force_bytes, situation.index):
         decision = _forced(decision, byte_size, settings.force_bytes)
     return FlushDecision(decision, entry, changed)
 
@@ -185,7 +195,7 @@ def _corrected(situation: FlushSituation, last: LastUsage | None) -> tuple[Entry
         return situation.entry, False
     if situation.is_fresh and stored is not None and found <= stored:
         return situation.entry, False
-    return {**situation.entry, "totalTokens": found, "totalTokensFresh": True}, True
+    return {**situation.entry, "totalTokens": found, **situation.index.fresh_fields}, True
 
 
 def _projection(situation: FlushSituation, last: LastUsage | None) -> Step | None:
@@ -200,10 +210,10 @@ def _projection(situation: FlushSituation, last: LastUsage | None) -> Step | Non
     return Step("projected", formula, value)
 
 
-def _forces(entry: Entry | None, byte_size: int | None, limit: int) -> bool:
+def _forces(entry: Entry | None, byte_size: int | None, limit: int, index: IndexRules) -> bool:
     if entry is None or byte_size is None or not limit > 0:
         return False
-    return byte_size >= limit and not was_flushed_in_cycle(entry)
+    return byte_size >= limit and not was_flushed_in_cycle(entry, index)
 
 
 def _forced(decision: Decision, byte_size: int | None, limit: int) -> Decision:

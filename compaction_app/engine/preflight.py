@@ -96,7 +96,7 @@ def _judge_projection(
     read = estimate.prompt_tokens if estimate is not None else None
     fresh = fresh_total_tokens(situation.entry, INDEX_2026_9)
     base = js.maximum(read or 0, fresh or 0)
-    if not base > 0:
+    if fresh is None and not base > 0:
         return None
     formula = "max(totalTokens, transcript) + lastOutput + prompt"
     judged = effective_tokens(base, output, situation.prompt_estimate)
@@ -123,7 +123,8 @@ class PreflightRules:
     ``subtracts_soft``: the line is the flush's own; otherwise the soft threshold is left out.
     ``read_buffer``: how far below the line a fresh total with the prompt must be for the transcript to
     stay unread; none where a fresh total is never looked beyond. ``size_needs_truncation``: the size
-    trigger needs ``truncateAfterCompaction``.
+    trigger needs ``truncateAfterCompaction``. ``usage_ends_at_compaction``: a usage from before the last
+    compaction counts for nothing.
     """
 
     total_is_enough: bool
@@ -137,6 +138,7 @@ class PreflightRules:
     subtracts_soft: bool = True
     read_buffer: int | None = None
     size_needs_truncation: bool = True
+    usage_ends_at_compaction: bool = False
 
     def line(self, situation: PreflightSituation) -> Line:
         """The line the judged number is compared with."""
@@ -170,6 +172,8 @@ OPENCLAW_2026_9: Final = replace(
     subtracts_soft=False,
     read_buffer=READ_BUFFER_TOKENS,
     size_needs_truncation=False,
+    reads_end_only=False,
+    usage_ends_at_compaction=True,
 )
 
 
@@ -199,10 +203,9 @@ def transcript_needs(rules: PreflightRules, situation: PreflightSituation) -> Pr
     if situation.skip_reason() is not None:
         return PreflightNeeds()
     fresh = fresh_total_tokens(situation.entry, rules.index)
-    near = False
-    if fresh is not None and rules.read_buffer is not None:
-        line = rules.line(situation).tokens
-        near = fresh + (situation.prompt_estimate or 0) >= line - rules.read_buffer
+    near, prompt = False, situation.prompt_estimate
+    if fresh is not None and prompt is not None and rules.read_buffer is not None:
+        near = fresh + prompt >= rules.line(situation).tokens - rules.read_buffer
     return PreflightNeeds(
         estimate=fresh is None or near,
         size=rules.reads_size and situation.max_active_bytes is not None,

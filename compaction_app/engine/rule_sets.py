@@ -196,6 +196,7 @@ OPENCLAW_2026_9 = replace(
     OPENCLAW_2026_5_28,
     id="openclaw-2026.9",
     runtime_version="2026.9.6",
+    turn=turn_order.OPENCLAW_2026_9,
     session_index=INDEX_2026_9,
     flush_plan=flush_plan.OPENCLAW_2026_9,
     preflight=preflight.OPENCLAW_2026_9,

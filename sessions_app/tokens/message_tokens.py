@@ -37,12 +37,14 @@ class MessageTokenRules:
     runtime fails on it. ``drops_runtime_context``: runtime-context messages are left out of sums.
     ``length`` of a text. ``counts_omitted``: what a summary's input leaves out of a message costs the
     lines that say so, images also in a user's message, and a command outside the context costs nothing.
+    ``zero_usage_counts``: an all-zero usage (of the runtime's own replies) is a usage.
     """
 
     missing_arguments: str | None
     drops_runtime_context: bool
     length: Callable[[str], int] = js.utf16_len
     counts_omitted: bool = False
+    zero_usage_counts: bool = True
 
 
 OPENCLAW_2026_3: Final = MessageTokenRules(missing_arguments=None, drops_runtime_context=False)
@@ -50,7 +52,9 @@ OPENCLAW_2026_4_20: Final = OPENCLAW_2026_3
 OPENCLAW_2026_5_28: Final = MessageTokenRules(
     missing_arguments="undefined", drops_runtime_context=True
 )
-OPENCLAW_2026_9: Final = replace(OPENCLAW_2026_5_28, length=text_weight, counts_omitted=True)
+OPENCLAW_2026_9: Final = replace(
+    OPENCLAW_2026_5_28, length=text_weight, counts_omitted=True, zero_usage_counts=False
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,9 @@ def usage_tokens(usage: Mapping[str, Any]) -> int | float:
     return sum(part for part in parts if js.is_number(part))
 
 
-def last_usage_index(messages: Sequence[Mapping[str, Any]]) -> int | None:
+def last_usage_index(
+    messages: Sequence[Mapping[str, Any]], *, zero_counts: bool = True
+) -> int | None:
     """The last assistant message whose usage can be trusted: neither aborted nor an error."""
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
@@ -143,6 +149,7 @@ def last_usage_index(messages: Sequence[Mapping[str, Any]]) -> int | None:
             message.get("role") == "assistant"
             and message.get("stopReason") not in ("aborted", "error")
             and isinstance(message.get("usage"), Mapping)
+            and (zero_counts or usage_tokens(message["usage"]))
         ):
             return index
     return None
@@ -153,9 +160,9 @@ def context_tokens(
 ) -> ContextTokens:
     """The tokens of a context: the last usage plus the estimate of what follows (spec budgets 4.2).
 
-    An all-zero usage still counts as usage.
+    An all-zero usage still counts as usage, where the version does not say otherwise.
     """
-    index = last_usage_index(messages)
+    index = last_usage_index(messages, zero_counts=rules.zero_usage_counts)
     if index is None:
         everything = sum(message_tokens(message, rules) for message in messages)
         return ContextTokens(everything, 0, everything, None)

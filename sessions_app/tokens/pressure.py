@@ -99,6 +99,11 @@ def tool_schema_pressure(tools: Sequence[Any], rules: PressureRules = OPENCLAW_2
     return int(js.ceil(json_tokens(tools, rules=rules) * SAFETY_MARGIN))
 
 
+def tool_schema_chars_pressure(chars: int) -> int:
+    """The same, of tools of which only the size of their JSON text is known."""
+    return int(js.ceil(js.ceil(chars / JSON_CHARS_PER_TOKEN) * SAFETY_MARGIN))
+
+
 def message_pressure(message: Mapping[str, Any], rules: PressureRules = OPENCLAW_2026_5_28) -> int:
     """Estimated tokens of one message; fields beside content, name and calls are not looked at.
 

@@ -105,7 +105,7 @@ class IndexRules:
     model leave the session's model alone; ``follows_file_alone`` whether a new file counts without a new
     session id; ``is_stale`` whether an entry's total does not count; ``flush_mark`` and ``flush_fields``
     read and write the mark of a memory flush; ``total_version`` is the way of
-    counting that stands beside a fresh total.
+    counting that stands beside a fresh total; ``first_total`` what a new session's entry says of it.
     """
 
     tokens_after: Callable[[object], Number | None]
@@ -118,6 +118,14 @@ class IndexRules:
     flush_mark: Callable[[Entry], Number | None] = _flat_mark
     flush_fields: Callable[[Number, Number], dict[str, Any]] = _flat_flush
     total_version: int | None = None
+    first_total: Number | None = None
+
+    @property
+    def new_entry(self) -> dict[str, Any]:
+        """What the entry of a session without a turn says of its context."""
+        if self.first_total is None:
+            return {}
+        return {"totalTokens": self.first_total, **self.fresh_fields}
 
     @property
     def fresh_fields(self) -> dict[str, Any]:
@@ -148,6 +156,7 @@ INDEX_2026_9: Final = replace(
     flush_mark=_nested_mark,
     flush_fields=_nested_flush,
     total_version=1,
+    first_total=0,
 )
 
 

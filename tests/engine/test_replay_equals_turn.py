@@ -38,7 +38,7 @@ from compaction_app.session_files import find_sessions
 from sessions_app.transcripts.usage import normalize_usage, prompt_tokens
 from tests.engine.policies import values
 from tests.engine.random_sessions import Writer, files_of, sessions
-from tests.golden.runs import LOCAL, NAMES, SAMPLES, folder
+from tests.golden.runs import LOCAL, OF_2026_5_28, SAMPLES, folder
 
 DATA = FilePath(__file__).parents[1] / "data"
 ON_TAPE = [rules for rules in RULE_SETS.values() if is_known_on_tape(rules)]
@@ -231,7 +231,7 @@ def test_quiet_turns_are_leapt_over_without_a_difference(
 
 @pytest.mark.parametrize("rules", ON_TAPE, ids=[rules.id for rules in ON_TAPE])
 def test_recorded_runs(rules: RuleSet) -> None:
-    for name in NAMES:
+    for name in OF_2026_5_28:
         for files in find_sessions([folder(name)]):
             asked = Asked(rules, path="local" if name in LOCAL else None)
             assert differences(files, asked) == [], name

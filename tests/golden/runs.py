@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from compaction_app.engine.rule_sets import OPENCLAW_2026_5_28
+from compaction_app.engine.rule_sets import OPENCLAW_2026_5_28, OPENCLAW_2026_9, RuleSet
 from compaction_app.engine.simulation.driver import SimulatedTurn
 from compaction_app.engine.simulation.inputs import (
     Asked,
@@ -22,7 +22,13 @@ from compaction_app.session_files import find_sessions
 ROOT = Path(__file__).resolve().parents[2]
 RUNS = ROOT / "tests" / "data" / "runs"
 SAMPLES = ROOT / "sessions_app" / "samples"
-NAMES = sorted(path.parent.name for path in RUNS.glob("*/checks.json"))
+NEWER = "2026.9.6/"
+NAMES = sorted(
+    str(path.parent.relative_to(RUNS))
+    for pattern in ("*/checks.json", f"{NEWER}*/checks.json")
+    for path in RUNS.glob(pattern)
+)
+OF_2026_5_28 = [name for name in NAMES if not name.startswith(NEWER)]
 LOCAL = ("local-agent",)
 """Runs that went through ``openclaw agent --local``."""
 
@@ -37,6 +43,11 @@ class Run:
     recorded_bytes: int
 
 
+def rules_of(name: str) -> RuleSet:
+    """The rule set of the version that a run was recorded with."""
+    return OPENCLAW_2026_9 if name.startswith(NEWER) else OPENCLAW_2026_5_28
+
+
 def folder(name: str) -> Path:
     """Where a run's transcript, configuration and index lie."""
     sample = SAMPLES / name
@@ -46,7 +57,7 @@ def folder(name: str) -> Path:
 @cache
 def replayed(name: str) -> tuple[Run, ...]:
     """The sessions of a run, each replayed under the run's own configuration."""
-    asked = Asked(OPENCLAW_2026_5_28, path="local" if name in LOCAL else None)
+    asked = Asked(rules_of(name), path="local" if name in LOCAL else None)
     runs = []
     for files in find_sessions([folder(name)]):
         inputs = simulation_inputs(files, asked)

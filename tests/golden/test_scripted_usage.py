@@ -11,7 +11,7 @@ import pytest
 from compaction_app.engine.simulation.recording import RecordedCall
 from compaction_app.engine.simulation.usage import CallSituation, Scripted
 from sessions_app.transcripts.usage import normalize_usage, prompt_tokens
-from tests.golden.runs import NAMES, replayed
+from tests.golden.runs import OF_2026_5_28, replayed
 
 DENSE = ("growth-96k-dense", "inner-threshold")
 ANTHROPIC = ("prune-cache-ttl", "prune-hard-clear")
@@ -43,7 +43,7 @@ def rule_of(name: str) -> Scripted:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in NAMES if name not in (*WITHOUT_USAGE, *OTHER_TOOLS)]
+    "name", [name for name in OF_2026_5_28 if name not in (*WITHOUT_USAGE, *OTHER_TOOLS)]
 )
 def test_the_rule_bills_every_context_as_it_was_billed(name: str) -> None:
     rule = rule_of(name)

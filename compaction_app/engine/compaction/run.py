@@ -46,7 +46,7 @@ class CompactionOrder:
 
     ``inside_run``: the agent's own compaction, which does not ask whether there is a conversation.
     ``configured_keep`` is the setting ``keepRecentTokens`` as the file has it, ``observed_tokens`` a
-    measured size of the context.
+    measured size of the context, ``run_id`` the run that the entry names.
     """
 
     mode: Mode
@@ -61,6 +61,7 @@ class CompactionOrder:
     safeguard: SafeguardSettings = field(default_factory=SafeguardSettings)
     configured_keep: object = None
     observed_tokens: float | None = None
+    run_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +231,10 @@ def _compacted(
     if boundary.fired:
         entry = {**entry, "firstKeptEntryId": order.entry_id}
     before, estimated = _estimate(path, rules), _estimate((*path, entry), rules)
+    if rules.turn.long_ids:
+        of_run = {"runId": order.run_id} if order.run_id else {}
+        named = {**of_run, "itemId": order.entry_id}
+        entry = {**entry, "tokensAfter": estimated, "__openclaw": named}
     after = tokens_after(estimated, order.observed_tokens, before)
     steps = (
         Step("tokensBefore", "usage + tokens after it", entry["tokensBefore"]),

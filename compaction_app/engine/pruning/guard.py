@@ -259,6 +259,7 @@ def guard_decision(
         reason = "mid_turn_overflow" if error == MID_TURN_OVERFLOW_TEXT else "context_over_limit"
     elif count:
         outcome, reason = "cut", last_reason
+    whole = Step("totalLimit", "max(1024, floor(window*4*headroom))", limits.total_chars, "chars")
     return Decision(
         rule=SOFT_GUARD,
         fired=outcome != "pass",
@@ -268,7 +269,7 @@ def guard_decision(
         inputs={"contextChars": before, "changedMessages": count},
         steps=(
             Step("singleLimit", "max(1024, floor(window*2*share))", limits.single_chars, "chars"),
-            Step("totalLimit", "max(1024, floor(window*4*headroom))", limits.total_chars, "chars"),
+            *((whole,) if math.isfinite(limits.total_chars) else ()),
             Step("afterSingleCuts", "sum of estimates", after_cuts, "chars"),
         ),
     )

@@ -167,7 +167,13 @@ def _sorted(keys: Iterable[str]) -> list[str]:
 
 
 def restored_state(entries: Sequence[Any]) -> ProjectionState:
-    """The state that the last valid marker of a branch tells; a reset ends the search."""
+    """The state that the last valid marker of a branch tells."""
+    data = restored_marker(entries)
+    return ProjectionState() if data is None else _read(data, data["prunedToolResults"])
+
+
+def restored_marker(entries: Sequence[Any]) -> Mapping[str, Any] | None:
+    """What the last valid marker of a branch says; a reset ends the search."""
     for entry in reversed(entries):
         if not isinstance(entry, Mapping):
             continue
@@ -175,11 +181,11 @@ def restored_state(entries: Sequence[Any]) -> ProjectionState:
             break
         data = entry.get("data")
         is_marker = entry.get("type") == "custom" and entry.get("customType") == CACHE_TTL_ENTRY
-        if is_marker and isinstance(data, Mapping):
-            rows = data.get("prunedToolResults")
-            if isinstance(rows, list):
-                return _read(data, rows)
-    return ProjectionState()
+        if not is_marker or not isinstance(data, Mapping):
+            continue
+        if isinstance(data.get("prunedToolResults"), list):
+            return data
+    return None
 
 
 def _read(data: Mapping[str, Any], rows: Sequence[Any]) -> ProjectionState:

@@ -40,12 +40,14 @@ class AuditedTurn:
     """A turn's decisions on the recorded state, beside what its recording caused.
 
     ``start`` is the place in the file where the turn begins, ``index`` the index before it.
+    ``shows_flushes``: a flush leaves messages in the file.
     """
 
     turn: SimulatedTurn
     caused: tuple[Caused, ...]
     start: int
     index: Mapping[str, Any]
+    shows_flushes: bool = True
 
     @property
     def decided(self) -> tuple[int, int]:
@@ -67,6 +69,7 @@ class AuditedTurn:
         blocked = self.turn.result.outcome == "blocked"
         decided = self.decided
         same_flushes = decided[0] == flushes or (blocked and decided[0] >= flushes)
+        same_flushes = same_flushes or not self.shows_flushes
         return same_flushes and decided[1] == compactions
 
 
@@ -80,7 +83,8 @@ def audited_turns(inputs: SimulationInputs, since: Since = Since()) -> Iterator[
     recording, setup = inputs.recording, inputs.setup
     bounds = [*_starts(recording), len(recording.entries)]
     recorded = SessionState(header_bytes=inputs.header_bytes)
-    state = replace(recorded, index=since.index)
+    new_entry = setup.rules.session_index.new_entry
+    state = replace(recorded, index=since.index or new_entry)
     spans = zip(recording.turns, bounds, bounds[1:], strict=False)
     for turn, start, end in islice(spans, since.number - 1, None):
         caused = tuple(c for c in recording.caused if start <= c.seq < end)
@@ -93,7 +97,8 @@ def audited_turns(inputs: SimulationInputs, since: Since = Since()) -> Iterator[
         )
         answers.begin(turn)
         result = finish(turn_steps(turn, setup, state, inputs.envelope), answers)
-        done = AuditedTurn(SimulatedTurn(turn, result), caused, start, state.index)
+        shows = setup.rules.turn.flush_stored
+        done = AuditedTurn(SimulatedTurn(turn, result), caused, start, state.index, shows)
         state = state.with_index(_index_after(state.index, done, inputs))
         yield done
 

@@ -52,21 +52,26 @@ _BLANKS = re.compile(r"[ \t]+")
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """Characters that a channel puts before a prompt: all of them, and the time stamp alone."""
+    """Characters that a channel puts before a prompt: all of them, and the time stamp alone.
+
+    ``folds``: it makes one blank of several in a row.
+    """
 
     chars: int = 0
     stamp_chars: int = 0
+    folds: bool = True
 
     def prompt(self, turn: RecordedTurn) -> TurnPrompt:
-        """The prompt of a recorded turn; a channel folds blanks in a row into one."""
+        """The prompt of a recorded turn."""
         text = turn.text
-        body = folded(text) if self.chars else text
+        body = folded(text) if self.chars and self.folds else text
         return TurnPrompt(
             message=turn.entry,
             sent="x" * self.chars + body,
             judged="x" * self.stamp_chars + body,
             run_id=turn.run_id,
             leading=tuple(turn.leading),
+            envelope="x" * self.chars,
         )
 
 
@@ -210,7 +215,8 @@ def simulate(
     recording: Recording, answers: Answers, envelope: Envelope, header_bytes: int = 0
 ) -> Iterator[SimulatedTurn]:
     """Run every turn of a recording, each on what the turns before it left."""
-    state = SessionState(header_bytes=header_bytes)
+    index = answers.setup.rules.session_index.new_entry
+    state = SessionState(index=index, header_bytes=header_bytes)
     for turn in recording.turns:
         answers.begin(turn)
         state = with_entries_before(state, turn)

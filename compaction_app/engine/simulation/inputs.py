@@ -53,6 +53,9 @@ FLUSH_TOOLS: Final = frozenset({"read", "write"})
 TOOL_LINE_CHARS: Final = {"exec": 65}
 """Characters of a tool's line in the system prompt, where known; a flush turn's prompt lacks them."""
 
+LONG_ID_TAIL: Final = "-0000-4000-8000-000000000000"
+TOOL_FRAME_CHARS: Final = len('{"name":"","description":"","parameters":}')
+
 FIRST_NEW_ID: Final = 1 << 31
 
 AGENT_KEYS: Final = (":subagent:", ":explicit:")
@@ -185,15 +188,17 @@ def inputs_under(
     report = value_at(known.index, "systemPromptReport")
     weights = MessageWeights(around.rules.message_tokens)
     density = measured_density(recording, weights, around.rules.usage)
-    system, note = _system(report), ""
+    system, note = _system(report, around.rules), ""
     if not system.chars:
         overhead = measured_overhead(recording, weights, around.rules.usage, density)
         system, note = _measured_system(overhead)
     return SimulationInputs(
         session_id=known.session_id,
         recording=recording,
-        setup=run_setup(policy, around, system, _new_ids()),
-        envelope=_envelope(report, recording) if around.path == "chat" else Envelope(),
+        setup=run_setup(policy, around, system, _new_ids(around.rules)),
+        envelope=_envelope(report, recording, around.rules)
+        if around.path == "chat"
+        else Envelope(),
         rule=rule or ByDensity(weights, density),
         header_bytes=known.header_bytes,
         own_policy=policy == known.own_policy,
@@ -215,9 +220,10 @@ def joined_entries(transcripts: Sequence[Transcript]) -> tuple[Entry, ...]:
     return tuple(item for item in Reader().read(records) if isinstance(item, Entry))
 
 
-def _new_ids() -> Iterator[str]:
+def _new_ids(rules: RuleSet) -> Iterator[str]:
     """Ids like the runtime's, from where the numbers of old files, which have no ids, do not come."""
-    return (f"{number:08x}" for number in count(FIRST_NEW_ID))
+    tail = LONG_ID_TAIL if rules.turn.long_ids else ""
+    return (f"{number:08x}{tail}" for number in count(FIRST_NEW_ID))
 
 
 def path_of_key(key: str) -> Path:
@@ -247,12 +253,24 @@ def _with_window(policy: Policy, index: Mapping[str, Any]) -> Policy:
     return policy
 
 
-def _system(report: Any) -> SystemSizes:
+def _system(report: Any, rules: RuleSet) -> SystemSizes:
     chars = value_at(report, "systemPrompt", "chars")
     tools = value_at(report, "tools", "entries")
     names = [value_at(tool, "name") for tool in tools] if isinstance(tools, list) else []
-    left_out = sum(TOOL_LINE_CHARS.get(str(n), 0) for n in names if n not in FLUSH_TOOLS)
-    return SystemSizes(chars if isinstance(chars, int) else 0, left_out)
+    lines = sum(TOOL_LINE_CHARS.get(str(n), 0) for n in names if n not in FLUSH_TOOLS)
+    left_out = rules.turn.flush_lacks or lines
+    sizes = _tool_chars(tools if isinstance(tools, list) else [])
+    of_flush = _tool_chars([tool for tool in tools or () if value_at(tool, "name") in FLUSH_TOOLS])
+    return SystemSizes(chars if isinstance(chars, int) else 0, left_out, sizes, of_flush)
+
+
+def _tool_chars(tools: Sequence[Any]) -> int:
+    """Characters of the tools as JSON; what a description escapes is not in the report."""
+    sizes = [[value_at(tool, key) for key in ("summaryChars", "schemaChars")] for tool in tools]
+    names = [str(value_at(tool, "name")) for tool in tools]
+    if not tools or not all(isinstance(size, int) for row in sizes for size in row):
+        return 0
+    return sum(map(len, names)) + sum(map(sum, sizes)) + (TOOL_FRAME_CHARS + 1) * len(tools) + 1
 
 
 def _measured_system(overhead: Overhead | None) -> tuple[SystemSizes, str]:
@@ -263,8 +281,10 @@ def _measured_system(overhead: Overhead | None) -> tuple[SystemSizes, str]:
     return SystemSizes(overhead.tokens * CHARS_PER_TOKEN), note
 
 
-def _envelope(report: Any, recording: Recording) -> Envelope:
+def _envelope(report: Any, recording: Recording, rules: RuleSet) -> Envelope:
     """What the last reported prompt had beyond the text that is stored; only channels add anything."""
+    if rules.turn.stamps_history:
+        return Envelope(STAMP_CHARS, folds=False)
     chars = value_at(report, "currentTurn", "promptChars")
     made = epoch_ms(value_at(report, "generatedAt"))
     turns = [turn for turn in recording.turns if turn.kind == "message" and _before(turn, made)]

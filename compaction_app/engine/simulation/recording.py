@@ -23,6 +23,8 @@ Record = Mapping[str, Any]
 TurnKind = Literal["message", "compact"]
 COMMAND: Final = "/compact"
 USER_SUFFIX: Final = ":user"
+LONG_ID_CHARS: Final = 36
+UNRECORDED_OVERFLOW: Final = "prompt is too long"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,7 @@ class _Reader:
             self.waiting.append(self._plain(entry))
 
     def _compaction(self, entry: Entry) -> None:
+        self._unrecorded_overflow(entry)
         record = entry.record
         details = record.get("details")
         summary = record.get("summary")
@@ -179,6 +182,29 @@ class _Reader:
             from_hook=record.get("fromHook") is True,
         )
         self._caused(Caused("compaction", entry.seq, known))
+
+    def _unrecorded_overflow(self, entry: Entry) -> None:
+        """A compaction right behind a prompt: the prompt was refused, in a file that keeps no failures.
+
+        Such files are those with long ids; older ones keep the failed answer.
+        """
+        turn = self.recording.turns[-1] if self.recording.turns else None
+        if turn is None or turn.kind != "message" or turn.calls or self.calls is not turn.calls:
+            return
+        if len(entry.id or "") != LONG_ID_CHARS:
+            return
+        message = {
+            "role": "assistant",
+            "content": [],
+            "stopReason": "error",
+            "errorMessage": UNRECORDED_OVERFLOW,
+            "usage": dict.fromkeys(
+                ("input", "output", "cacheRead", "cacheWrite", "totalTokens"), 0
+            ),
+        }
+        when = {"id": f"{entry.id}-refused", "timestamp": entry.record.get("timestamp")}
+        refused = {"type": "message", **when, "message": message}
+        turn.calls.append(RecordedCall(refused, self.lineage, entry.parent_seq))
 
     def _user(self, entry: Entry) -> None:
         recording = self.recording

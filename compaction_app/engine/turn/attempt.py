@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from compaction_app.engine.inner_trigger import overflow_mark_after
 from compaction_app.engine.overflow import classify_overflow
-from compaction_app.engine.pruning.cache_touch import last_cache_touch_ms
+from compaction_app.engine.pruning.cache_touch import CACHE_TTL_ENTRY, last_cache_touch_ms
 from compaction_app.engine.pruning.persist import capped_for_storage
+from compaction_app.engine.pruning.projecting import without_lost
+from compaction_app.engine.pruning.projection import (
+    ProjectionState,
+    marker_data,
+    restored_marker,
+    restored_state,
+)
 from compaction_app.engine.pruning.truncate import tool_result_text_chars
 from compaction_app.engine.turn.attempt_stages import (
     ANSWERED,
@@ -20,7 +27,7 @@ from compaction_app.engine.turn.attempt_stages import (
 )
 from compaction_app.engine.turn.calling import CallPreparation, prepare_call
 from compaction_app.engine.turn.compacting import truncate_session
-from compaction_app.engine.turn.history import attempt_history
+from compaction_app.engine.turn.history import attempt_history, stamped, with_plain_call_ids
 from compaction_app.engine.turn.record import CallRecord
 from compaction_app.engine.turn.requests import Context, ModelAnswer, ModelCall, Moment, Steps
 from compaction_app.engine.turn.runtime_event import runtime_context
@@ -45,6 +52,8 @@ class Attempt:
         self.overflow_attempted = False
         self.touched_ms: float | None = None
         self.fence: int | None = None
+        self.projection = ProjectionState()
+        self.called = False
 
     def carry_out(self) -> Steps[AttemptEnd]:
         """The whole attempt, its last stages included."""
@@ -57,6 +66,7 @@ class Attempt:
         setup = self.work.setup
         yield from self.load()
         self.note_touch()
+        self.projection = without_lost(self.projection, self.base)
         self.fence = len(self.base)
         for stage in setup.order.attempt:
             end = yield from BEFORE_PROMPT[stage](self)
@@ -79,10 +89,15 @@ class Attempt:
             provider=setup.around.provider,
             model_id=setup.around.model,
         )
+        self.projection = restored_state(self.work.state.branch)
 
     def told(self) -> list[Message]:
         """What the runtime tells the model beside the prompt; a flush turn is told nothing."""
-        return runtime_context(self.work.queued) if self.run.kind == "turn" else []
+        return (
+            runtime_context(self.work.queued, self.work.rules.turn.events)
+            if self.run.kind == "turn"
+            else []
+        )
 
     def load(self) -> Steps[None]:
         """The history as the session holds it, without an answer that failed last."""
@@ -91,6 +106,10 @@ class Attempt:
         while stored and failed(stored[-1]):
             stored.pop()
         self.base = attempt_history(stored, self.work.rules, now)
+        if self.work.rules.turn.stamps_history and self.work.setup.around.path == "chat":
+            self.base = stamped(self.base)
+        if self.work.setup.plain_call_ids:
+            self.base = with_plain_call_ids(self.base)
 
     def talk(self) -> Steps[AttemptEnd]:
         """Model calls until an answer without tool calls, or until something stops them."""
@@ -125,10 +144,25 @@ class Attempt:
             system_text=stand_in(self.run.system_chars),
             touched_ms=self.touched_ms,
             fence=self.fence,
+            projection=self.projection,
+            is_first=not self.called,
         )
         prepare_call(prepared)
         self.touched_ms, self.fence = prepared.touched_ms, prepared.fence
+        self.projection, self.called = prepared.projection, True
+        if prepared.error is None and "remembered_results" in self.work.setup.order.call:
+            yield from self._remember()
         return prepared
+
+    def _remember(self) -> Steps[None]:
+        """Write down in which form the tool results are shown, where that is news to the session."""
+        setup, told = self.work.setup, restored_marker(self.work.state.branch)
+        data = marker_data(self.projection)
+        is_pruning = setup.pruning is not None and setup.pruning_eligible
+        if is_pruning and data != told and (told is not None or data["frozenToolResults"]):
+            yield from self.work.append(
+                {"type": "custom", "customType": CACHE_TTL_ENTRY, "data": data}
+            )
 
     def _call(self, prepared: CallPreparation) -> Steps[ModelAnswer | None]:
         work = self.work
@@ -155,7 +189,8 @@ class Attempt:
             return None
         self.run.usages.append(usage or Usage())
         for item in (answer.message, *map(self._stored, answer.results)):
-            yield from work.append_message(item)
+            if work.rules.turn.stores_failures or not failed(message_of(item)):
+                yield from work.append_message(item)
             self.news.append(message_of(item))
         self.overflow_attempted = overflow_mark_after(self.overflow_attempted, message)
         return answer

@@ -13,11 +13,13 @@ from compaction_app.engine.inner_trigger import (
 )
 from compaction_app.engine.pruning.cache_touch import CACHE_TTL_ENTRY, cache_touch_marker
 from compaction_app.engine.pruning.history_images import prune_history_images
+from compaction_app.engine.pruning.projecting import without_lost
 from compaction_app.engine.pruning.recovery import truncate_for_prompt
 from compaction_app.engine.routing import OVERFLOW_TEXT, Prompt, route_prompt
 from compaction_app.engine.turn.compacting import CompactionAsk, compact, truncate_session
 from compaction_app.engine.turn.record import EventKind
 from compaction_app.engine.turn.requests import Moment, Steps
+from sessions_app.tokens.pressure import tool_schema_chars_pressure
 
 if TYPE_CHECKING:
     from compaction_app.engine.turn.attempt import Attempt
@@ -60,7 +62,10 @@ def check_prompt(attempt: Attempt) -> Steps[AttemptEnd | None]:
         setup.rules.pruning.recovery,
         setup.rules.id,
         Prompt(
-            [*copy.messages, *attempt.told()], attempt.run.sent, stand_in(attempt.run.system_chars)
+            [*copy.messages, *attempt.told()],
+            attempt.run.sent,
+            stand_in(attempt.run.system_chars),
+            tool_schema_tokens=tool_tokens(attempt),
         ),
         setup.lines.window,
         setup.lines.check_budget.reserve,
@@ -70,6 +75,9 @@ def check_prompt(attempt: Attempt) -> Steps[AttemptEnd | None]:
     if route.route == "fits":
         return None
     estimate, budget = route.estimated_prompt_tokens, route.budget.prompt
+    if not setup.rules.routing.blocks:
+        work.fired("guard", estimate, budget, route.route, route.decision)
+        return None
     if route.route == "truncate_tool_results_only":
         work.fired("truncate", estimate, budget, route.route, route.decision)
         rewritten = yield from truncate_session(work)
@@ -79,6 +87,15 @@ def check_prompt(attempt: Attempt) -> Steps[AttemptEnd | None]:
         return AttemptEnd("overflow", OVERFLOW_TEXT, "compact_only", checked=True)
     work.fired("guard", estimate, budget, route.route, route.decision)
     return AttemptEnd("overflow", OVERFLOW_TEXT, route.route, checked=True)
+
+
+def tool_tokens(attempt: Attempt) -> int:
+    """What the schemas of the run's tools cost, where the version counts them."""
+    system = attempt.work.setup.system
+    chars = system.flush_tool_chars if attempt.run.kind == "flush" else system.tool_chars
+    if not attempt.work.rules.turn.counts_tools or not chars:
+        return 0
+    return tool_schema_chars_pressure(chars)
 
 
 def trigger_before_prompt(attempt: Attempt) -> Steps[AttemptEnd | None]:
@@ -127,6 +144,7 @@ def trigger(attempt: Attempt, answer: Message, *, skip_aborted: bool = True) -> 
         attempt.run.inner_compactions += 1
         attempt.compacted = True
         yield from attempt.load()
+        attempt.projection = without_lost(attempt.projection, attempt.base)
         attempt.news = []
     return found.retry and made.outcome == "compacted"
 

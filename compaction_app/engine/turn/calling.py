@@ -11,6 +11,8 @@ from compaction_app.engine.pruning.cache_ttl import prune_call
 from compaction_app.engine.pruning.change import Change
 from compaction_app.engine.pruning.guard import MidTurnCheck, guard_context, guard_window
 from compaction_app.engine.pruning.history_images import prune_history_images
+from compaction_app.engine.pruning.projecting import project_prompt, project_pruning
+from compaction_app.engine.pruning.projection import ProjectionState
 from compaction_app.engine.pruning.recovery import truncate_for_prompt
 from compaction_app.engine.routing import PromptRoute
 from compaction_app.engine.turn.work import TurnWork
@@ -23,8 +25,9 @@ Message = Mapping[str, Any]
 class CallPreparation:
     """The context of one call on its way through the stages.
 
-    ``touched_ms`` and ``fence`` are what the attempt remembers from call to call; ``error`` stops the
-    call, ``mid_turn`` names the route that did, ``guard`` is the soft guard's decision.
+    ``touched_ms``, ``fence`` and the ``projection`` of tool results are what the attempt remembers from
+    call to call; ``is_first`` whether it is the attempt's
+    first; ``error`` stops the call, ``mid_turn`` names the route that did, ``guard`` is the soft guard's decision.
     """
 
     work: TurnWork
@@ -33,6 +36,8 @@ class CallPreparation:
     system_text: str
     touched_ms: float | None
     fence: int | None
+    projection: ProjectionState = field(default_factory=ProjectionState)
+    is_first: bool = True
     changes: list[Change] = field(default_factory=list)
     pruned: bool = False
     error: str | None = None
@@ -64,6 +69,37 @@ def _prune(call: CallPreparation) -> None:
     call.pruned = bool(pruned.changes)
     call.messages = list(pruned.messages)
     call.changes += pruned.changes
+
+
+def _remembered(call: CallPreparation) -> None:
+    """Plain cuts and pruning, both from the results as they are stored; a round begins a run only."""
+    setup = call.work.setup
+    cut = project_prompt(
+        call.messages,
+        call.projection,
+        setup.rules,
+        window_tokens=setup.lines.window,
+        single_cap_chars=setup.tool_cap_chars,
+        settings=setup.pruning,
+    )
+    shown = project_pruning(
+        call.messages,
+        cut.state,
+        setup.pruning,
+        setup.rules,
+        now_ms=call.now_ms,
+        touched_at_ms=call.touched_ms,
+        window_tokens=setup.lines.window,
+        new_rounds=call.is_first,
+        eligible=setup.pruning_eligible,
+    )
+    if shown.decision is not None:
+        call.work.note("cache_ttl_pruning", shown.decision)
+    forms = shown.state.replacements.values()
+    call.pruned = bool(shown.changes) and any(form.mode != "none" for form in forms)
+    call.touched_ms, call.projection = shown.touched_at_ms, shown.state
+    call.messages = list(shown.messages)
+    call.changes += shown.changes
 
 
 def _guard(call: CallPreparation) -> None:
@@ -107,6 +143,7 @@ def _truncate(call: CallPreparation) -> None:
 
 _STAGES: Final[Mapping[str, Callable[[CallPreparation], None]]] = {
     "cache_ttl_pruning": _prune,
+    "remembered_results": _remembered,
     "soft_guard": _guard,
     "history_images": _images,
     "prompt_truncation": _truncate,

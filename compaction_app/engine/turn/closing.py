@@ -43,7 +43,8 @@ def _usage(run: ModelRun) -> Steps[None]:
 def _count(run: ModelRun) -> Steps[None]:
     if run.compactions:
         last = prompt_tokens(run.usages[-1]) if run.usages else None
-        after = run.tokens_after if run.tokens_after is not None else last
+        known = run.tokens_after is not None and not run.work.rules.turn.usage_is_final
+        after = run.tokens_after if known else last
         yield from count_compactions(run.work, run.compactions, after)
 
 

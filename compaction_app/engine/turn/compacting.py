@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from compaction_app.engine.budget import CompactionSettings
 from compaction_app.engine.compaction.prepare import Preparation
 from compaction_app.engine.compaction.run import (
     CompactionOrder,
@@ -27,6 +29,8 @@ from compaction_app.engine.turn.requests import (
 )
 from compaction_app.engine.turn.state import Entry
 from compaction_app.engine.turn.work import TurnWork
+from sessions_app.tokens.message_tokens import context_tokens, message_tokens
+from sessions_app.transcripts.session_context import messages_of_path
 from sessions_app.transcripts.timestamps import iso_text
 
 
@@ -44,6 +48,8 @@ class CompactionAsk:
 
 
 INCOMPLETE = "compaction_incomplete"
+LAST_MESSAGE = 1
+"""A ``keepRecentTokens`` that keeps the last message alone, whatever its size."""
 
 
 def compact(work: TurnWork, ask: CompactionAsk) -> Steps[CompactionRun]:
@@ -90,9 +96,15 @@ def parts_of(path: Sequence[Entry], run: CompactionRun) -> dict[str, tuple[str, 
 def _order(work: TurnWork, ask: CompactionAsk) -> Steps[CompactionOrder]:
     setup = work.setup
     now = yield Moment("entry")
+    settings, configured = setup.lines.settings, setup.configured_keep
+    if work.rules.turn.weighs_keep and configured is None:
+        if ask.trigger == "manual":
+            configured = LAST_MESSAGE
+        keep = configured or _weighed_keep(work, settings)
+        settings = replace(settings, keep_recent_tokens=keep)
     return CompactionOrder(
         mode=setup.lines.mode,
-        settings=setup.lines.settings,
+        settings=settings,
         entry_id=next(setup.new_ids),
         timestamp=iso_text(now),
         now_ms=now,
@@ -106,9 +118,21 @@ def _order(work: TurnWork, ask: CompactionAsk) -> Steps[CompactionOrder]:
             "maxTokens": setup.policy.max_tokens,
         },
         safeguard=safeguard_settings(setup.config, setup.lines.window),
-        configured_keep=setup.configured_keep,
+        configured_keep=configured,
         observed_tokens=ask.observed,
+        run_id=work.prompt.run_id if ask.trigger == "overflow" else "",
     )
+
+
+def _weighed_keep(work: TurnWork, settings: CompactionSettings) -> float:
+    """The tokens to keep, as estimates count them: less where the provider counted more (runs 4)."""
+    messages = messages_of_path(work.state.branch)
+    tokens = work.rules.message_tokens
+    estimated = sum(message_tokens(message, tokens) for message in messages)
+    counted = context_tokens(messages, tokens).tokens
+    if not 0 < estimated < counted:
+        return settings.keep_recent_tokens
+    return math.floor(settings.keep_recent_tokens * estimated / counted)
 
 
 def _makes_two_calls(preparation: Preparation) -> bool:

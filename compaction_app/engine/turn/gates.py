@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from compaction_app.engine.flush import flush_line
+from compaction_app.engine.flush import Line, flush_line
 from compaction_app.engine.flush_plan import FlushPlan, flush_plan
 from compaction_app.engine.flush_run import (
     FlushSituation,
@@ -14,8 +15,15 @@ from compaction_app.engine.flush_run import (
 )
 from compaction_app.engine.flush_run import transcript_needs as flush_needs
 from compaction_app.engine.flush_turn import flush_turn
-from compaction_app.engine.last_usage import RECENT_BYTES, read_last_usage, recent_messages
+from compaction_app.engine.last_usage import (
+    RECENT_BYTES,
+    LastUsage,
+    read_last_usage,
+    recent_messages,
+)
 from compaction_app.engine.preflight import (
+    PreflightDecision,
+    PreflightRules,
     PreflightSituation,
     decide_preflight,
     failure_of,
@@ -33,6 +41,7 @@ from compaction_app.engine.turn.state import file_reader, line_bytes
 from compaction_app.engine.turn.work import TurnWork
 from sessions_app.tokens import javascript as js
 from sessions_app.transcripts.session_index import compaction_count, record_flush
+from sessions_app.transcripts.usage import has_nonzero_usage, normalize_usage
 
 GATE_TEXT_BREAK = "\n\n"
 
@@ -42,6 +51,25 @@ def preflight(work: TurnWork) -> Steps[str | None]:
     rules = work.rules.preflight
     if rules is None:
         return None
+    judged, line = _judge_preflight(work, rules)
+    if judged.decision.fired and work.rules.turn.flush_before_preflight and not work.has_replied:
+        yield from flush(work)
+        judged, line = _judge_preflight(work, rules)
+    if not judged.decision.fired:
+        return None
+    run = yield from compact(work, CompactionAsk("budget", judged.current_tokens))
+    work.fired(
+        "preflight_compaction", judged.current_tokens, line.tokens, outcome_reason(run.outcome, run.message),
+        judged.decision,
+    )  # fmt: skip
+    if run.outcome == "compacted":
+        yield from count_compactions(work, 1, run.tokens_after)
+        return None
+    ok = run.decision.reason == "no_real_conversation"
+    return failure_of(rules, ok=ok, compacted=False, reason=run.message)
+
+
+def _judge_preflight(work: TurnWork, rules: PreflightRules) -> tuple[PreflightDecision, Line]:
     setup, around = work.setup, work.setup.around
     situation = PreflightSituation(
         entry=work.state.index,
@@ -62,26 +90,13 @@ def preflight(work: TurnWork) -> Steps[str | None]:
     needs = preflight_needs(rules, situation)
     estimate = None
     if needs.estimate:
-        size, read = work.state.byte_size, file_reader(work.state)
-        last = read_last_usage(size, read, work.rules.usage)
+        last = _last_usage(work)
         messages = _stored_messages(work, recent_only=rules.reads_end_only)
         estimate = rules.estimate(last, messages, work.rules.message_tokens)
     byte_size = work.state.byte_size if needs.size else None
     judged = decide_preflight(rules, situation, estimate, byte_size, work.rules.id)
     work.note("preflight", judged.decision)
-    if not judged.decision.fired:
-        return None
-    line = rules.line(situation)
-    run = yield from compact(work, CompactionAsk("budget", judged.current_tokens))
-    work.fired(
-        "preflight_compaction", judged.current_tokens, line.tokens, outcome_reason(run.outcome, run.message),
-        judged.decision,
-    )  # fmt: skip
-    if run.outcome == "compacted":
-        yield from count_compactions(work, 1, run.tokens_after)
-        return None
-    ok = run.decision.reason == "no_real_conversation"
-    return failure_of(rules, ok=ok, compacted=False, reason=run.message)
+    return judged, rules.line(situation)
 
 
 def flush(work: TurnWork) -> Steps[str | None]:
@@ -99,12 +114,13 @@ def flush(work: TurnWork) -> Steps[str | None]:
         prompt_estimate=_prompt_tokens(work),
         is_cli_provider=is_cli_provider(setup.config, setup.around.provider),
         can_write_workspace=can_write_workspace(setup.config),
+        index=work.rules.session_index,
     )
     needs = flush_needs(situation)
     size = work.state.byte_size
     last = None
     if needs.usage:
-        last = read_last_usage(size, file_reader(work.state), work.rules.usage)
+        last = _last_usage(work)
     judged = decide_flush(situation, last, size if needs.size else None, work.rules.id)
     work.note("flush", judged.decision)
     if judged.entry_changed and judged.entry is not None:
@@ -131,10 +147,15 @@ def run_flush(work: TurnWork, plan: FlushPlan) -> Steps[str | None]:
     content = [{"type": "text", "text": texts.user_text}]
     message = {"role": "user", "content": content, "timestamp": now}
     run = ModelRun(work, "flush", message, texts.user_text, chars)
+    before = work.state
     end = yield from carry_out(run)
+    if not work.rules.turn.flush_stored:
+        work.state = before
     now = yield Moment("entry")
     if end == "answered" or work.rules.turn.blocked_flush_ends_turn:
-        work.state = work.state.with_index(record_flush(work.state.index, now, count))
+        work.state = work.state.with_index(
+            record_flush(work.state.index, now, count, work.rules.session_index)
+        )
     if run.inner_compactions:
         yield from count_compactions(work, run.inner_compactions, None)
     blocked = end == "blocked" and work.rules.turn.blocked_flush_ends_turn
@@ -142,7 +163,27 @@ def run_flush(work: TurnWork, plan: FlushPlan) -> Steps[str | None]:
 
 
 def _prompt_tokens(work: TurnWork) -> int | None:
-    return prompt_estimate(judged_text(work.queued, work.prompt.judged), work.rules.message_tokens)
+    """The estimate of the turn's prompt; once it is answered there is none to come."""
+    if work.has_replied:
+        return None
+    queued = work.queued if work.rules.turn.events.are_judged else ()
+    return prompt_estimate(judged_text(queued, work.prompt.judged), work.rules.message_tokens)
+
+
+def _last_usage(work: TurnWork) -> LastUsage:
+    """The last usage of the transcript; without figures where a compaction has ended it."""
+    last = read_last_usage(work.state.byte_size, file_reader(work.state), work.rules.usage)
+    rules = work.rules.preflight
+    if rules is None or not rules.usage_ends_at_compaction:
+        return last
+    for entry in reversed(work.state.entries):
+        if entry["type"] == "compaction":
+            return replace(last, usage=None, trailing_bytes=None)
+        message = entry.get("message")
+        usage = message.get("usage") if isinstance(message, Mapping) else None
+        if has_nonzero_usage(normalize_usage(usage, work.rules.usage)):
+            return last
+    return last
 
 
 def _stored_messages(work: TurnWork, *, recent_only: bool) -> list[Mapping[str, Any]]:

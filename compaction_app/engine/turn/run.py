@@ -146,6 +146,8 @@ class _Recovery:
         if made.outcome != "compacted":
             return False, made.message
         run.outer_compactions += 1
+        if work.rules.turn.goes_on_with is not None and run.kind == "turn":
+            run.sent = work.prompt.envelope + work.rules.turn.goes_on_with
         run.tokens_after = made.tokens_after
         if self.over.route == "compact_then_truncate":
             rewritten = yield from truncate_session(work)

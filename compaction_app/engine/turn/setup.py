@@ -30,10 +30,13 @@ class SystemSizes:
     """Characters of the system prompt, 0 where unknown, and what a flush turn's lacks of it.
 
     A flush turn knows only two tools, so the lines of the others are missing from its prompt.
+    ``tool_chars`` are those of the tools' schemas, and of the flush turn's, where they are known.
     """
 
     chars: int = 0
     left_out_by_flush: int = 0
+    tool_chars: int = 0
+    flush_tool_chars: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class RunSetup:
     stored_cap_chars: float
     pruning: CacheTtlSettings | None
     pruning_eligible: bool
+    plain_call_ids: bool = False
 
     @property
     def rules(self) -> RuleSet:
@@ -74,9 +78,8 @@ def run_setup(
     keeps = (
         KEEP_RECENT in own.explicit or policy.keep_recent_tokens != own.policy.keep_recent_tokens
     )
-    eligible = cache_ttl_eligible(
-        around.provider, around.model, rules, model_api(around.config, around.provider)
-    )
+    api = model_api(around.config, around.provider)
+    eligible = cache_ttl_eligible(around.provider, around.model, rules, api)
     return RunSetup(
         around=around,
         policy=policy,
@@ -94,6 +97,7 @@ def run_setup(
             only_basics=rules.pruning.cache_ttl.only_basics,
         ),
         pruning_eligible=eligible.fired,
+        plain_call_ids=api in rules.turn.plain_call_ids,
     )
 
 

@@ -19,17 +19,18 @@ from compaction_app.engine.turn.gates import flush, preflight
 from compaction_app.engine.turn.record import TurnResult
 from compaction_app.engine.turn.requests import Moment, Steps
 from compaction_app.engine.turn.run import ModelRun, carry_out
-from compaction_app.engine.turn.runtime_event import compacted_event, with_event
+from compaction_app.engine.turn.runtime_event import compacted_event, compacted_text, with_event
 from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.engine.turn.state import SessionState
 from compaction_app.engine.turn.work import TurnPrompt, TurnWork
 from sessions_app.transcripts.session_index import total_tokens
 from sessions_app.transcripts.timestamps import iso_text
 
-_BEFORE_RUN: Final[Mapping[str, Callable[[TurnWork], Steps[str | None]]]] = {
+_STAGES: Final[Mapping[str, Callable[[TurnWork], Steps[str | None]]]] = {
     "preflight": preflight,
     "flush": flush,
 }
+COMMAND_MARK: Final = "⚙️"
 GATEWAY_ID_TAIL: Final = "-0000-4000-8000-000000000000"
 """The gateway's own entries have ids of 36 characters, those of the agent have 8."""
 
@@ -50,7 +51,7 @@ def turn_of(work: TurnWork, counters: RecoveryCounters | None = None) -> Steps[T
     setup, prompt = work.setup, work.prompt
     work.state = replace(work.state, queued=())
     for stage in setup.order.turn:
-        reply = yield from _BEFORE_RUN[stage](work)
+        reply = yield from _STAGES[stage](work)
         if reply is not None:
             yield from _reply(work, reply, stored=False)
             blocked = stage == "flush"
@@ -62,6 +63,10 @@ def turn_of(work: TurnWork, counters: RecoveryCounters | None = None) -> Steps[T
         yield from _reply(work, run.reply, stored=run.prompt_stored)
     if end == "answered":
         yield from close_run(run)
+        work.has_replied = True
+        judged = not (run.compactions and setup.rules.turn.usage_is_final)
+        for stage in setup.order.replied if judged else ():
+            yield from _STAGES[stage](work)
     return work.finished(end, run.reply)
 
 
@@ -70,7 +75,9 @@ def run_manual_compaction(
 ) -> Steps[TurnResult]:
     """Carry out a typed ``/compact``, which is stored as a user's message first (runs 3.4)."""
     work = TurnWork(setup, state, prompt)
-    yield from work.append_prompt()
+    follows = setup.rules.turn.command_follows
+    if not follows:
+        yield from work.append_prompt()
     made = yield from compact(work, CompactionAsk("manual", instructions=instructions))
     done = made.outcome == "compacted"
     reason = made.outcome if made.message is None else made.message
@@ -78,7 +85,17 @@ def run_manual_compaction(
     if done:
         yield from count_compactions(work, 1, made.tokens_after)
         yield from _announce(work, made)
+    if follows:
+        yield from _reply(work, _command_answer(work, made), stored=False)
     return work.finished("compacted" if done else "refused", made.message)
+
+
+def _command_answer(work: TurnWork, made: CompactionRun) -> str:
+    if made.outcome != "compacted":
+        return f"{COMMAND_MARK} Compaction skipped: {made.message or made.outcome}"
+    held = total_tokens(work.state.index)
+    sizes = (made.tokens_before or 0, made.tokens_after, held, work.setup.lines.window)
+    return f"{COMMAND_MARK} {compacted_text(*sizes, work.rules.turn.events)}"
 
 
 def _announce(work: TurnWork, made: CompactionRun) -> Steps[None]:
@@ -90,6 +107,7 @@ def _announce(work: TurnWork, made: CompactionRun) -> Steps[None]:
         total_tokens(work.state.index),
         work.setup.lines.window,
         now,
+        work.rules.turn.events,
     )
     work.state = replace(work.state, queued=with_event(work.state.queued, event))
 
@@ -102,7 +120,11 @@ def _reply(work: TurnWork, text: str, *, stored: bool) -> Steps[None]:
         yield from work.append_prompt()
     now = yield Moment("entry")
     identity, leaf = next(work.setup.new_ids), work.state.leaf_id
-    yield from work.append(gateway_reply(text, work.prompt.run_id, identity, leaf, now))
+    reply = gateway_reply(text, work.prompt.run_id, identity, leaf, now)
+    if work.rules.turn.command_follows:
+        message = reply["message"]
+        reply["message"] = {**message, "openclawDisplayContent": message["content"]}
+    yield from work.append(reply)
 
 
 def gateway_reply(
@@ -123,5 +145,6 @@ def gateway_reply(
     }
     if run_id:
         message["idempotencyKey"] = run_id
-    entry = {"type": "message", "id": identity + GATEWAY_ID_TAIL, "parentId": parent}
+    long = identity if identity.endswith(GATEWAY_ID_TAIL) else identity + GATEWAY_ID_TAIL
+    entry = {"type": "message", "id": long, "parentId": parent}
     return {**entry, "timestamp": iso_text(now), "message": message}

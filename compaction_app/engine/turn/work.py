@@ -33,7 +33,8 @@ class TurnPrompt:
     ``message`` is stored, as a recorded entry or a bare message. ``sent`` is the text that reaches the
     model, with the sender's block and the time in front; ``judged`` the text that the gates estimate,
     with the time alone. ``run_id`` names the run in replies of the gateway. ``leading`` are entries
-    without a message (a changed model, a label) that are stored right before the prompt.
+    without a message (a changed model, a label) that are stored right before the prompt. ``envelope``
+    is what a channel puts before every prompt.
     """
 
     message: Mapping[str, Any]
@@ -41,6 +42,7 @@ class TurnPrompt:
     judged: str
     run_id: str = ""
     leading: tuple[Mapping[str, Any], ...] = ()
+    envelope: str = ""
 
 
 class TurnWork:
@@ -54,6 +56,7 @@ class TurnWork:
         self.attempt = 0
         self.next_call = 1
         self.run: RunKind = "turn"
+        self.has_replied = False
         self._stages: list[StageRecord] = []
         self._calls: list[CallRecord] = []
         self._events: list[Event] = []
