@@ -26,6 +26,10 @@ _ISO = re.compile(
 )
 
 
+_USUAL = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z\Z", re.ASCII)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+
 def epoch_ms(value: object) -> int | None:
     """Milliseconds since 1970 of an ISO text or a number of milliseconds; None when unreadable."""
     if js.is_number(value):
@@ -40,6 +44,11 @@ def iso_text(moment_ms: float) -> str:
 
 
 def _iso_ms(text: str) -> int | None:
+    if _USUAL.match(text):  # what the runtime writes, and Python reads ten times as fast
+        try:
+            return (datetime.fromisoformat(text) - EPOCH) // _MILLISECOND
+        except ValueError:
+            pass
     match = _ISO.match(text)
     if match is None:
         return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any, Final, TypeGuard
 
 from sessions_app.tokens import javascript as js
@@ -33,7 +34,11 @@ class Usage:
 
     def is_empty(self) -> bool:
         """Whether no figure was reported at all."""
-        return all(getattr(self, field.name) is None for field in fields(self))
+        return not any(figure is not None for figure in _reported(self))
+
+
+_reported = attrgetter(*(field.name for field in fields(Usage)))
+"""All figures of a usage, in order."""
 
 
 def clamped_count(value: object) -> Number | None:
@@ -172,9 +177,7 @@ def context_prompt_tokens(
 
 def has_nonzero_usage(usage: Usage | None) -> bool:
     """Whether any figure is a finite number above 0."""
-    return usage is not None and any(
-        _is_positive(getattr(usage, field.name)) for field in fields(usage)
-    )
+    return usage is not None and any(map(_is_positive, _reported(usage)))
 
 
 @dataclass(frozen=True, slots=True)
