@@ -37,7 +37,7 @@ def test_the_newest_file_is_open_and_each_note_says_who_wrote_it(
     write(session, "memory/2026-01-01.md", "older")
     write(session, "memory/2026-01-02.md", "newer", compactions=3)
     html = shown(alice, session)
-    assert "newer" in html and "older" not in html
+    assert "<pre>newer</pre>" in html and "<pre>older</pre>" not in html
     assert f'<a href="/sessions/{session.uuid}/">{session.title}</a> at turn 7' in html
     assert "after 3 compactions" in html
     assert "older" in shown(alice, session, file="memory/2026-01-01.md")
