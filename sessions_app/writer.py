@@ -166,11 +166,12 @@ class Writer:
     def _known(self, placed: Sequence[JsonObject]) -> ReaderState:
         """What the reader must know of the entries before these."""
         window, own = self.window, {record["id"] for record in placed}
-        branches = any(record["parentId"] not in own | {self.head} for record in placed)
+        linked = own | {self.head}
+        branches = any(record["parentId"] not in linked for record in placed)
         if branches or any(record.get("type") == "compaction" for record in placed):
             return reader_state(window)  # these may be copies of what the window holds
         kept = (record.get("firstKeptEntryId") for record in placed)
-        missing = {name for name in kept if isinstance(name, str)} - own - {self.head}
+        missing = {name for name in kept if isinstance(name, str)} - linked
         header = Header(window.external_id, window.version, None)
         links = Links(header, first_seq=window.entry_count)
         if self.head is not None:

@@ -65,14 +65,16 @@ class LastUsage:
         return -(-(self.trailing_bytes or 0) // BYTES_PER_TOKEN)
 
 
-def read_last_usage(size: int, read: ReadAt, rules: UsageRules) -> LastUsage:
+def read_last_usage(size: int, read: ReadAt, rules: UsageRules, floor: int = 0) -> LastUsage:
     """Search a file of ``size`` bytes backwards for the last usage that is not zero.
+
+    What lies before byte ``floor`` is known to hold none, and is not read.
 
     The count of trailing bytes follows the runtime to the letter, with its slips: it adds one byte for
     every piece behind the usage, also for the empty one after a final line end.
     """
     position, partial = size, ""
-    while position > 0:
+    while position > floor:
         start = max(0, position - CHUNK_BYTES)
         chunk = read(start, position - start).decode("utf-8", "replace")
         pieces = _LINE_ENDS.split(chunk + partial)

@@ -172,7 +172,10 @@ def _prompt_tokens(work: TurnWork) -> int | None:
 
 def _last_usage(work: TurnWork) -> LastUsage:
     """The last usage of the transcript; without figures where a compaction has ended it."""
-    last = read_last_usage(work.state.byte_size, file_reader(work.state), work.rules.usage)
+    state = work.state
+    last = read_last_usage(
+        state.byte_size, file_reader(state), work.rules.usage, state.header_bytes
+    )
     rules = work.rules.preflight
     if rules is None or not rules.usage_ends_at_compaction:
         return last
