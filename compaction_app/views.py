@@ -36,6 +36,8 @@ def session(request: HttpRequest, uuid: UUID) -> HttpResponse:
     context: dict[str, Any] = {"nav": "sessions", "session": found}
     if target == "details":
         context |= details_context(situation, query)
+        if found.is_live:
+            context |= head_context(situation, query)
         return render(request, "compaction/_followed.html", context)
     context |= chart_context(situation, query)
     address = f"?{context['address']}"

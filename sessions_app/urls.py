@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from sessions_app import account_views, job_views, views, watch_views
+from sessions_app import account_views, job_views, live_views, views, watch_views
 
 urlpatterns = [
     path("", views.session_list, name="sessions"),
@@ -18,6 +18,7 @@ urlpatterns = [
     path("watched/<uuid:uuid>/forget/", watch_views.unwatch, name="unwatch"),
     path("sessions/<uuid:uuid>/news/", watch_views.news, name="news"),
     path("sessions/<uuid:uuid>/entries/", views.entries, name="entries"),
+    path("sessions/<uuid:uuid>/events/", live_views.session_events, name="session-events"),
     path("sessions/<uuid:uuid>/export/", views.export, name="export"),
     path("sessions/<uuid:uuid>/encoding/", views.encoding, name="encoding"),
     path("sessions/<uuid:uuid>/entries/<int:seq>/", views.entry, name="entry"),

@@ -19,9 +19,9 @@ SILENT_AFTER = timedelta(seconds=20)
 
 
 def is_followed(session: Session) -> bool:
-    """Whether a watcher is there that might bring news of a session, or it is fed through the API."""
+    """Whether a watcher is there that might bring news of a recording; a live session has a stream."""
     if session.is_live:
-        return True
+        return False
     return WatchedFolder.objects.filter(
         team=session.team_id, seen_at__gt=timezone.now() - SILENT_AFTER
     ).exists()

@@ -29,6 +29,7 @@ TEXT = "A sentence of some words that says little, but is as long as most of the
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextlab.settings")
     django.setup()
+    from compaction_app.policies import save_version
     from sessions_app.models import Agent, Team
 
     agent = Agent.objects.create(
@@ -38,6 +39,8 @@ def main() -> None:
         windows={"contextWindow": 400_000},
         is_live=True,
     )
+    # A file of this size would be flushed for its bytes, and the checks behind that not be made.
+    save_version(agent, {"compaction.memoryFlush.forceFlushTranscriptBytes": 0})
     sessions = {entries: _session(agent, entries) for entries in (SHORT, LONG)}
     print(json.dumps(_measured(sessions)))
 
