@@ -31,6 +31,11 @@ class _Row:
     record: dict[str, Any]
     size: int
 
+    @property
+    def is_prompt(self) -> bool:
+        message = self.record.get("message")
+        return isinstance(message, dict) and message.get("role") == "user"
+
 
 @dataclass(frozen=True, slots=True)
 class LiveSession:
@@ -53,7 +58,9 @@ def load_window(window: Window, rules: RuleSet, memory: LiveState | None = None)
     """The session whose window was loaded, or locked; ``memory`` where it has changed since."""
     memory = memory or store.state_of(window.session)
     rows = _tail(
-        window, reads_all=rules.preflight is not None and not rules.preflight.reads_end_only
+        window,
+        reads_all=rules.preflight is not None and not rules.preflight.reads_end_only,
+        wants_prompt=bool(memory.run.get("open")),
     )
     path = _path(rows)
     entry_bytes = sum(row.size for row in rows)
@@ -68,8 +75,9 @@ def load_window(window: Window, rules: RuleSet, memory: LiveState | None = None)
     return LiveSession(window.session, window, window.head_id or None, state, memory)
 
 
-def _tail(window: Window, *, reads_all: bool) -> list[_Row]:
-    """The end of the window, in order: the whole context, and what the checks may read."""
+def _tail(window: Window, *, reads_all: bool, wants_prompt: bool) -> list[_Row]:
+    """The end of the window, in order: the whole context, the prompt of a turn that goes on, and what
+    the checks may read."""
     rows: list[_Row] = []
     reach, size, messages = _Reach(window.entry_count - 1), 0, 0
     for row in _backwards(window):
@@ -77,7 +85,8 @@ def _tail(window: Window, *, reads_all: bool) -> list[_Row]:
         reach.take(row)
         size += row.size
         messages += row.kind == "message"
-        looked_back = size > RECENT_BYTES or messages > RECENT_MESSAGES
+        wants_prompt = wants_prompt and not row.is_prompt
+        looked_back = not wants_prompt and (size > RECENT_BYTES or messages > RECENT_MESSAGES)
         if looked_back and reach.holds_context and not reads_all:
             break
     return rows[::-1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from compaction_app import decisions, webhooks
 from compaction_app.agent_setup import agent_setup, prompt_of, run_setup_of
@@ -21,15 +21,16 @@ from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.engine.turn.turn import NO_COST, NO_USAGE
 from compaction_app.live_state import LiveSession, load_live, load_window
 from compaction_app.models import Decision
-from compaction_app.next_step import Next, next_step
+from compaction_app.next_step import Next, NothingToSend, next_step
 from compaction_app.run_memory import RunMemory, ended, memory_of, with_memory
 from compaction_app.session_guard import ends_run, guard_of
 from sessions_app import store
 from sessions_app.models import Session
 from sessions_app.writer import Writer
-from sessions_app.writing import Appended, Receipt, checked_messages
+from sessions_app.writing import Appended, CannotWrite, Receipt, checked_messages
 
 Message = Mapping[str, Any]
+CACHE_STAGE: Final = "cache_ttl_pruning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,15 @@ class LiveSetup:
 
     @classmethod
     def of(cls, session: Session) -> LiveSetup:
-        """The setup of a live session by its agent as it is now."""
-        assert session.agent is not None  # a live session is begun by an agent
+        """The setup of a live session by its agent as it is now.
+
+        Raises:
+            CannotWrite: for a session whose agent is gone.
+        """
+        if session.agent is None:
+            raise CannotWrite(
+                "The session's agent is gone; nobody says under which settings it runs."
+            )
         own = agent_setup(session.agent)
         system = prompt_of(own, session.key)
         return cls(run_setup_of(own, system.chars), system)
@@ -88,11 +96,15 @@ def prepare(session: Session, prompt: Message | None = None, now_ms: int | None 
 
 
 def append(
-    session: Session, messages: Sequence[Message], *, expected_head: str | None = None
+    session: Session,
+    messages: Sequence[Message],
+    *,
+    expected_head: str | None = None,
+    now_ms: int | None = None,
 ) -> Appended:
     """Append messages under the session guard, without a model call; raises as ``store.append``."""
     guard = guard_of(LiveSetup.of(session).setup)
-    return store.append(session, messages, guard, expected_head=expected_head)
+    return store.append(session, messages, guard, expected_head=expected_head, now_ms=now_ms)
 
 
 def report_call(
@@ -171,14 +183,20 @@ class _Report:
         self.guard = guard_of(setup)
         self.receipts: list[Receipt] = []
         self.tokens = 0
+        self.pruned = False
 
     def take(self, sent: list[Message], answer: list[Message]) -> None:
         """Store one call, with the decisions that led to it between its prompt and its answer."""
         prompt = sent[-1] if sent and sent[-1]["role"] == "user" else None
+        self.pruned = False
         self._append(sent[:-1] if prompt is not None else sent)
         if answer and (prompt is not None or memory_of(self.writer.state).is_open):
             self._decide(prompt)
-        self._append([*([] if prompt is None else [prompt]), *answer])
+        self._append([] if prompt is None else [prompt])
+        if self.pruned:
+            memory = replace(memory_of(self.writer.state), touched_ms=self.writer.now_ms)
+            self.writer.state = with_memory(self.writer.state, memory)
+        self._append(answer)
 
     def follow(self) -> Next | None:
         """What follows: the stages behind a last answer, or the recovery from an error."""
@@ -187,7 +205,12 @@ class _Report:
         if not isinstance(last, Mapping) or not (ends_run(last) or failed(last)):
             return None
         memory = memory_of(loaded.memory)
-        step = self._step(loaded, replace(memory, is_open=True), leaves_compaction=ends_run(last))
+        try:
+            step = self._step(
+                loaded, replace(memory, is_open=True), leaves_compaction=ends_run(last)
+            )
+        except NothingToSend:  # an answer that no prompt came before
+            return None
         self._keep(step.stages, memory.turn)
         if ends_run(last):
             self.writer.append_entries(step.added)
@@ -216,6 +239,7 @@ class _Report:
         memory = memory_of(loaded.memory)
         step = self._step(loaded, memory, prompt)
         self._keep(step.stages, memory.turn + (prompt is not None))
+        self.pruned = any(s.stage == CACHE_STAGE and s.decision.fired for s in step.stages)
         if step.rewritten:
             again = [{"type": "message", "message": step.moved}] if step.moved else []
             self.writer.append_entries([*step.rewritten, *again])

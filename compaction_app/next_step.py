@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, Literal
@@ -17,14 +17,13 @@ from compaction_app.engine.turn.requests import (
     NoSummary,
     Steps,
 )
-from compaction_app.engine.turn.resume import go_on, last_prompt
+from compaction_app.engine.turn.resume import go_on
 from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.engine.turn.state import SessionState, line_bytes
 from compaction_app.engine.turn.turn import turn_of
 from compaction_app.engine.turn.work import TurnPrompt, TurnWork, message_of
 from compaction_app.run_memory import RunMemory
-from sessions_app.importers.marks import first_text
-from sessions_app.transcripts.session_context import messages_of_path
+from sessions_app.importers.marks import first_text, turn_mark
 
 Message = Mapping[str, Any]
 Action = Literal["send", "flush", "compact", "blocked", "done"]
@@ -159,18 +158,26 @@ def _begin(
     if prompt is not None:
         work = TurnWork(setup, state, turn_prompt(prompt))
         return _Begun(state, work, turn_of(work, memory.counters))
-    messages = messages_of_path(state.branch)
-    place = last_prompt(messages)
-    if not memory.is_open or place is None:
+    stored = open_prompt(state.branch) if memory.is_open else None
+    if stored is None:
         raise NothingToSend("The last turn is answered; the next call needs a prompt.")
     state = replace(state, queued=memory.told)
-    stored = state.entries[-1]
-    if stored.get("message") is messages[place]:
+    if stored is state.entries[-1]:
         before = _without_last(state)
         work = TurnWork(setup, before, turn_prompt(stored))
         return _Begun(before, work, turn_of(work, memory.counters), moves=True)
-    work = TurnWork(setup, state, turn_prompt(messages[place]))
+    work = TurnWork(setup, state, turn_prompt(stored))
     return _Begun(state, work, go_on(work, memory.spent(setup.rules)))
+
+
+def open_prompt(branch: Sequence[Message]) -> Message | None:
+    """The entry of the last prompt on a branch; that of a memory flush is none."""
+    for entry in reversed(branch):
+        message = entry.get("message")
+        is_user = isinstance(message, Mapping) and message.get("role") == "user"
+        if is_user and turn_mark(entry["message"]) != "flush":
+            return entry
+    return None
 
 
 def turn_prompt(message: Message) -> TurnPrompt:

@@ -17,11 +17,12 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RunMemory:
-    """``turn`` counts the prompts so far; ``is_open``: the last one has no answer yet; ``is_flush``: it is
-    that of a memory flush, which is no turn, is told nothing and leaves no totals.
+    """``turn`` counts the prompts so far; ``is_open``: the last one has no answer yet; ``is_flush``: a
+    memory flush is being talked about, which is no turn, is told nothing and leaves no totals.
 
     ``told`` is what its prompt told the model beside the text, ``usages`` what its calls reported.
-    ``retries``: the session was cut, and the prompt is to be sent again. ``tried`` are works (``flush``,
+    ``retries``: the session was cut, and the prompt is to be sent again. ``touched_ms``: when a pruned call
+    of the run touched the cache. ``tried`` are works (``flush``,
     ``compact``) that a job has tried and that made nothing: the head they were tried at, what was said.
     """
 
@@ -34,6 +35,7 @@ class RunMemory:
     timeout_compactions: int = 0
     truncations: int = 0
     retries: bool = False
+    touched_ms: int | None = None
     tried: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
@@ -45,7 +47,7 @@ class RunMemory:
     def spent(self, rules: RuleSet) -> Spent:
         """As the engine takes a run up again."""
         usages = (normalize_usage(usage, rules.usage) or Usage() for usage in self.usages)
-        return Spent(tuple(usages), self.counters, self.retries)
+        return Spent(tuple(usages), self.counters, self.retries, self.touched_ms)
 
     def failure(self, work: str, head: str | None) -> str | None:
         """What a job said that tried ``work`` at this head and made nothing; none if none has."""
@@ -67,6 +69,7 @@ def memory_of(state: LiveState) -> RunMemory:
         timeout_compactions=kept.get("timeoutCompactions", 0),
         truncations=kept.get("truncations", 0),
         retries=kept.get("retries", False),
+        touched_ms=kept.get("touchedMs"),
         tried={work: (at, said) for work, (at, said) in tried.items()},
     )
 
@@ -83,6 +86,7 @@ def with_memory(state: LiveState, memory: RunMemory) -> LiveState:
         "timeoutCompactions": memory.timeout_compactions,
         "truncations": memory.truncations,
         "retries": memory.retries,
+        "touchedMs": memory.touched_ms,
         "tried": {work: list(said) for work, said in memory.tried.items()},
     }
     return replace(state, run={key: value for key, value in kept.items() if value})
@@ -96,13 +100,15 @@ def with_failure(state: LiveState, work: str, head: str | None, message: str) ->
 
 
 def begun(state: LiveState, *, flush: bool) -> LiveState:
-    """With a new prompt stored. What was spent before that belongs to it."""
+    """With a new prompt stored. What was spent before that belongs to it; that of a flush is none."""
     memory = memory_of(state)
-    kept = replace(memory, usages=(), retries=False, tried={}, is_open=True, is_flush=flush)
+    if flush:
+        return with_memory(state, replace(memory, is_flush=True))
+    kept = replace(
+        memory, usages=(), retries=False, tried={}, is_open=True, is_flush=False, touched_ms=None
+    )
     if memory.is_open:
         kept = replace(kept, overflow_compactions=0, timeout_compactions=0, truncations=0)
-    if flush:
-        return with_memory(state, replace(kept, told=()))
     kept = replace(kept, turn=memory.turn + 1, told=state.queued)
     return replace(with_memory(state, kept), queued=())
 

@@ -84,12 +84,14 @@ def _counted(
         return begun(state, flush=turn_mark(message) == "flush")
     if role != "assistant" or is_transcript_only(message):
         return state
+    if memory.is_flush:
+        return with_memory(state, replace(memory, is_flush=not ends_run(message)))
     usage = message.get("usage")
     memory = replace(memory, usages=(*memory.usages, usage), retries=False)
     if not ends_run(message):
         return with_memory(state, memory)
     usages = memory.spent(setup.rules).usages
-    if "usage" in setup.order.closing and not memory.is_flush:
+    if "usage" in setup.order.closing:
         report = _report(setup, usages)
         index = persist_usage(state.index, report, now_ms, setup.rules.session_index)
         state = replace(state, index=index)

@@ -29,11 +29,15 @@ Message = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a run has used up so far. ``retries``: its session was cut, and the prompt is sent again."""
+    """What a run has used up so far. ``retries``: its session was cut, and the prompt is sent again.
+
+    ``touched_ms`` is when a call of the run that was pruned touched the provider's cache, none before.
+    """
 
     usages: tuple[Usage, ...] = ()
     counters: RecoveryCounters = field(default_factory=RecoveryCounters)
     retries: bool = False
+    touched_ms: float | None = None
 
 
 def go_on(work: TurnWork, spent: Spent) -> Steps[TurnResult]:
@@ -42,7 +46,7 @@ def go_on(work: TurnWork, spent: Spent) -> Steps[TurnResult]:
     run.prompt_stored = True
     run.counters, run.usages = spent.counters, list(spent.usages)
     again = spent.retries or _ends_in_compaction(work)
-    end = yield from carry_out(run, None if again else Resumed(run))
+    end = yield from carry_out(run, None if again else Resumed(run, spent.touched_ms))
     if end == "answered":
         yield from close_run(run)
     return work.finished(end, run.reply)
@@ -57,6 +61,10 @@ def last_prompt(messages: Sequence[Message]) -> int | None:
 class Resumed(Attempt):
     """An attempt in its middle: what came in since its prompt stands in the session."""
 
+    def __init__(self, run: ModelRun, touched_ms: float | None) -> None:
+        super().__init__(run)
+        self.pruned_ms = touched_ms
+
     def _until_end(self) -> Steps[AttemptEnd]:
         now = yield Moment("entry")
         messages = list(messages_of_path(self.work.state.branch))
@@ -65,6 +73,7 @@ class Resumed(Attempt):
         self.base = attempt_history(messages[:start], self.work.rules, now)
         self.news = [*self.told(), *messages[start:]]
         self.note_touch()
+        self.touched_ms = self.touched_ms if self.pruned_ms is None else self.pruned_ms
         last = messages[-1] if messages else {}
         if failed(last):
             self.news.pop()
