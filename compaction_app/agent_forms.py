@@ -8,6 +8,7 @@ from zoneinfo import available_timezones
 
 from django import forms
 
+from compaction_app.chosen import choices
 from compaction_app.engine.circumstances import PATH_TITLES
 from compaction_app.engine.policy_config import MODEL_WINDOWS, PROVIDER_WINDOW
 from sessions_app.models import Agent
@@ -85,6 +86,10 @@ class AgentForm(_AgentForm):
                 initial=self.instance.windows.get(key),
             )
         self.fields["path"] = forms.ChoiceField(choices=[*PATH_TITLES.items()])
+        for name in ("compaction_summariser", "flush_summariser"):
+            # One that is gone stays chosen until somebody changes it; the default one stands in.
+            known = dict.fromkeys((*choices(self.instance.team), getattr(self.instance, name)))
+            self.fields[name] = forms.ChoiceField(choices=[(one, one) for one in known])
 
     def clean_time_zone(self) -> str:
         zone = str(self.cleaned_data["time_zone"]).strip()

@@ -10,7 +10,6 @@ from typing import Any
 from django.db.models import Count, Max, Q, QuerySet
 
 from compaction_app.agent_setup import agent_setup, refresh_of, texts_of
-from compaction_app.chosen import choices
 from compaction_app.engine.composition.agent_prompt import AgentPrompt, agent_prompt, tool_chars
 from compaction_app.engine.composition.bootstrap_files import FileRecord
 from compaction_app.engine.lines import Lines, lines_of
@@ -85,7 +84,6 @@ def agent_context(agent: Agent, file_name: str | None) -> dict[str, Any]:
         "costs": costs,
         "tools": tool_rows(agent),
         "total": total_of(costs, lines.window),
-        "known_summarisers": ", ".join(choices(agent.team)),
         "encoding": exact.encoding_for(agent.model),
         "warnings": prompt.warnings,
         "left_out": prompt.left_out,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponseBase
 from ninja import Router, Status
 
 from compaction_app import live_turns
@@ -35,6 +35,7 @@ from sessions_app.api_access import (
     InvalidField,
     load,
 )
+from sessions_app.downloads import download
 from sessions_app.export import exported, file_name
 from sessions_app.idempotency import once
 from sessions_app.jobs_api import Wait
@@ -99,9 +100,7 @@ def delete(request: HttpRequest, session_id: UUID) -> Status[None]:
 def export(request: HttpRequest, session_id: UUID) -> HttpResponseBase:
     """The session as the runtime would have written it; imported again it is the same session."""
     session = load(Session.objects.all(), request, session_id)
-    answer = StreamingHttpResponse(exported(session), content_type="application/x-ndjson")
-    answer["Content-Disposition"] = f'attachment; filename="{file_name(session)}"'
-    return answer
+    return download(request, exported(session), file_name(session), "application/x-ndjson")
 
 
 @router.post("/sessions/{uuid:session_id}/messages", auth=WRITE, response={200: AppendedOut, **WRITES})  # fmt: skip

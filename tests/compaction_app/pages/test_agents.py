@@ -9,6 +9,7 @@ import pytest
 from django.urls import reverse
 
 from compaction_app.agent_forms import AgentForm
+from compaction_app.connection_models import ModelConnection
 from compaction_app.engine.circumstances import PATHS
 from compaction_app.live_turns import report_call
 from sessions_app.live_sessions import create_session
@@ -119,6 +120,7 @@ def test_fields_are_changed_and_hold_from_the_next_call_on(alice: Person, agent:
         ({"tools": '[{"title": "x"}]'}, "each with a"),
         ({"skills": '"text"'}, "each with a"),
         ({"tools": json.dumps([{"name": "x"}] * 501)}, "At most 500"),
+        ({"flush_summariser": "nobody"}, "Select a valid choice"),
         ({"flush_by": "nobody"}, "Select a valid choice"),
         ({"system_prompt": "a\x00b"}, "Null characters"),
     ],
@@ -132,6 +134,18 @@ def test_what_cannot_be_kept_is_said_beside_its_field_and_nothing_is_saved(
     assert complaint in html and "Nothing was saved" in html
     agent.refresh_from_db()
     assert agent.model == "claude-test"
+
+
+def test_the_models_of_the_team_can_write_its_summaries(alice: Person, agent: Agent) -> None:
+    ModelConnection.objects.create(
+        team=alice.team, name="small", kind="openai", base_url="http://127.0.0.1", model="m"
+    )
+    sent = fields(agent, compaction_summariser="small")
+    assert alice.client.post(url(agent), sent).status_code == 302
+    agent.refresh_from_db()
+    assert (agent.compaction_summariser, agent.flush_summariser) == ("small", "extractive")
+    ModelConnection.objects.all().delete()
+    assert '<option value="small" selected>' in shown(alice, url(agent))
 
 
 def test_workspace_files_are_written_opened_and_taken_away(alice: Person, agent: Agent) -> None:
