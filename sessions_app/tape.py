@@ -6,7 +6,9 @@ import hashlib
 from collections.abc import Iterator
 from typing import BinaryIO
 
-CHUNK_BYTES = 1 << 20
+CHUNK_BYTES = 96 << 10
+"""Below the size from which an allocator maps fresh pages for each chunk, which takes longer than to read them."""
+
 LAST_BYTES = 64
 
 

@@ -22,12 +22,12 @@ import orjson
 
 from sessions_app.importers.links import Links
 from sessions_app.importers.loading import load
+from sessions_app.tape import CHUNK_BYTES
 from sessions_app.transcripts.json_lines import parse_json_lines
 from sessions_app.transcripts.loading import load_loose, load_strict
 from tests.bench.sessions import SAMPLE
 
 SAMPLES = sorted(SAMPLE.parent.rglob("*.jsonl"))
-CHUNK_BYTES = 256 * 1024
 ROUNDS = 15
 GOAL = 0.5
 LEAST_BYTES = 1_000_000
