@@ -107,13 +107,18 @@ def set_role(membership: Membership, by: User, role: str) -> None:
         raise NotAllowed("Only an owner can make or change owners.")
     if role and role not in Membership.Role.values:
         raise NotAllowed(f"There is no role {role[:20]!r}.")
-    others = team.memberships.filter(role=Membership.Role.OWNER).exclude(pk=membership.pk)
-    if role != Membership.Role.OWNER and not others.exists():
+    if role != Membership.Role.OWNER and is_last_owner(membership):
         raise NotAllowed("A team needs an owner: make somebody else one first.")
     if role:
         Membership.objects.filter(pk=membership.pk).update(role=role)
     else:
         membership.delete()
+
+
+def is_last_owner(membership: Membership) -> bool:
+    """Whether a team would be without an owner if this member were none."""
+    owners = Membership.objects.filter(team=membership.team_id, role=Membership.Role.OWNER)
+    return not owners.exclude(pk=membership.pk).exists()
 
 
 def _digest(secret: str) -> str:
