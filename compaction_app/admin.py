@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import cast, get_args
+from uuid import UUID
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
 
+from compaction_app import replays
 from compaction_app.compaction_asks import MANUAL, TRIGGERS
 from compaction_app.decision_codes import OUTCOMES, REASONS, RULES
 from compaction_app.engine.compaction.run import RunOutcome
 from compaction_app.engine.rule_sets import RULE_SETS
+from compaction_app.exports import as_csv
 from compaction_app.flush_jobs import DUE
 from compaction_app.models import (
     CompactionRecord,
@@ -20,6 +30,7 @@ from compaction_app.models import (
     PolicyVersion,
 )
 from sessions_app.admin_lists import EvidenceAdmin, among, json_of, page_of, text_of
+from sessions_app.models import Job
 
 ByReason = among("reason", REASONS)
 ByRuleSet = among("rule_set", RULE_SETS)
@@ -29,7 +40,7 @@ ByRuleSet = among("rule_set", RULE_SETS)
 class DecisionAdmin(EvidenceAdmin):
     """A list that stays quick with a million rows; every filter has an index of its own."""
 
-    list_display = ("uuid", page_of("decision"), "session_id", "turn", "rule", "fired", "outcome", "reason", "rule_set", "reading", "created_at")  # fmt: skip
+    list_display = ("uuid", page_of("decision"), "session_id", "turn", "rule", "fired", "outcome", "reason", "rule_set", "how", "created_at")  # fmt: skip
     list_filter = (
         among("rule", RULES, "kind"),
         among("outcome", OUTCOMES),
@@ -44,6 +55,60 @@ class DecisionAdmin(EvidenceAdmin):
     dated = "created_at"
     exclude = ("inputs", "steps", "entries", "policy")
     readonly_fields = (page_of("decision"), *(json_of(name) for name in exclude))
+    actions = ("replay",)
+
+    @admin.display(description="reading")
+    def how(self, row: Decision) -> str:
+        return row.reading
+
+    def has_replay_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("compaction_app.replay_decision")
+
+    @admin.action(description="Replay the selected decisions", permissions=["replay"])
+    def replay(self, request: HttpRequest, chosen: QuerySet[Decision]) -> HttpResponse | None:
+        rows = list(chosen.only("pk")[: replays.MOST + 1])
+        if len(rows) > replays.MOST:
+            self.message_user(request, f"At most {replays.MOST:,} at once.", messages.ERROR)
+            return None
+        job = replays.request_replay(cast(User, request.user), rows)
+        self.log_addition(request, job, f"Replay of {len(rows):,} decisions.")
+        return redirect("admin:replay", job.uuid)
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        return [
+            path("replays/<uuid:uuid>/", wrap(self.replay_page), name="replay"),
+            path("replays/<uuid:uuid>.csv", wrap(self.replay_csv), name="replay-csv"),
+            *super().get_urls(),
+        ]
+
+    def replay_page(self, request: HttpRequest, uuid: UUID) -> HttpResponse:
+        """How far a replay is, and in the end how many agree."""
+        job = self._replay_job(request, uuid)
+        rows = [row for row in replays.rows_of(job) if row["verdict"] == replays.DIFFERS]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": job.title,
+            "opts": self.opts,
+            "job": job,
+            "counts": list(job.result.get("counts", {}).items()),
+            "differing": rows,
+        }
+        answer = TemplateResponse(request, "admin/replay.html", context)
+        if job.is_open:
+            answer["Refresh"] = "3"
+        return answer
+
+    def replay_csv(self, request: HttpRequest, uuid: UUID) -> HttpResponse:
+        job = self._replay_job(request, uuid)
+        answer = HttpResponse(as_csv(replays.rows_of(job)), "text/csv; charset=utf-8")
+        answer["Content-Disposition"] = f'attachment; filename="replay-{job.uuid}.csv"'
+        return answer
+
+    def _replay_job(self, request: HttpRequest, uuid: UUID) -> Job:
+        if not self.has_replay_permission(request):
+            raise PermissionDenied
+        return get_object_or_404(Job, uuid=uuid, kind=replays.KIND)
 
 
 class RecordAdmin(EvidenceAdmin):

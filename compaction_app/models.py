@@ -110,6 +110,7 @@ class Decision(models.Model):
     objects = AppendOnlyRows.as_manager()
 
     class Meta:
+        permissions = (("replay_decision", "Can replay decision"),)
         # Each filter of a list is an equality, and lists are in the order of rows: newest last.
         indexes = (
             models.Index(fields=("session", "reading", "turn", "id"), name="decision_turns"),

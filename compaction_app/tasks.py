@@ -10,7 +10,7 @@ from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import DatabaseError
 
-from compaction_app import audits, compaction_jobs, flush_jobs, retention, webhooks
+from compaction_app import audits, compaction_jobs, flush_jobs, replays, retention, webhooks
 from sessions_app.working import CannotDo, Hold, Stopped, do
 
 log = logging.getLogger(__name__)
@@ -49,6 +49,12 @@ def compact_session(uuid: str) -> None:
 def flush_session(uuid: str) -> None:
     """Flush the memories of a session, or of a copy of it."""
     do(uuid, flush_jobs.flush)
+
+
+@shared_task
+def replay_decisions(uuid: str) -> None:
+    """Make decisions again and compare."""
+    do(uuid, replays.run)
 
 
 @shared_task
