@@ -7,6 +7,7 @@ from django.urls import include, path
 from compaction_app import (
     agent_views,
     comparison_views,
+    context_views,
     decision_views,
     policy_views,
     views,
@@ -34,6 +35,12 @@ urlpatterns = [
         "sessions/<uuid:uuid>/entries/<int:seq>/turn/",
         decision_views.turn_of_entry,
         name="turn-of-entry",
+    ),
+    path("sessions/<uuid:uuid>/context/<int:call>/", context_views.context_at_call, name="context"),
+    path(
+        "sessions/<uuid:uuid>/entries/<int:seq>/context/",
+        context_views.context_of_entry,
+        name="context-of-entry",
     ),
     path("sessions/<uuid:uuid>/policy/", policy_views.use_what_if, name="use-what-if"),
     path("agents/", agent_views.agents, name="agents"),

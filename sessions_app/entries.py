@@ -126,6 +126,7 @@ def entry_view(session: Session, seq: int) -> dict[str, Any]:
         "window": window,
         "entry": entry,
         "note": MARK_TITLES.get(entry.mark, ""),
+        "is_on_branch": bool((columns_of(window).branch() == seq).any()),
         "blocks": list(blocks_of(record)),
         "at_ms": epoch_ms(record.get("timestamp")),
         "bytes": len(unpack(entry.payload)),

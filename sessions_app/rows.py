@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from sessions_app.importers.answers import call_ids
 from sessions_app.importers.links import Links, migrate, name_of
@@ -122,6 +123,17 @@ def messages_of(window: Window, seqs: Iterable[int]) -> Iterator[tuple[int, Json
 def entries_of_window(window: Window, start: int = 0) -> Iterator[Entry]:
     """The entries of a window from number ``start`` on, as the importer made them, in order."""
     rows = EntryRow.objects.filter(window=window, seq__gte=start).order_by("seq")
+    return _entries(window, rows)
+
+
+def entries_at(window: Window, seqs: Sequence[int]) -> Iterator[Entry]:
+    """The entries of a window with these numbers, in their order."""
+    for at in range(0, len(seqs), _AT_A_TIME):
+        found = EntryRow.objects.filter(window=window, seq__in=seqs[at : at + _AT_A_TIME])
+        yield from _entries(window, found.order_by("seq"))
+
+
+def _entries(window: Window, rows: QuerySet[EntryRow]) -> Iterator[Entry]:
     for row in rows.defer("excerpt", "call_ids").iterator(chunk_size=50):
         yield Entry(
             seq=row.seq,

@@ -196,9 +196,7 @@ def inputs_under(
         session_id=known.session_id,
         recording=recording,
         setup=run_setup(policy, around, system, _new_ids(around.rules)),
-        envelope=_envelope(report, recording, around.rules)
-        if around.path == "chat"
-        else Envelope(),
+        envelope=envelope_of(report, recording, around),
         rule=rule or ByDensity(weights, density),
         header_bytes=known.header_bytes,
         own_policy=policy == known.own_policy,
@@ -281,9 +279,11 @@ def _measured_system(overhead: Overhead | None) -> tuple[SystemSizes, str]:
     return SystemSizes(overhead.tokens * CHARS_PER_TOKEN), note
 
 
-def _envelope(report: Any, recording: Recording, rules: RuleSet) -> Envelope:
+def envelope_of(report: Any, recording: Recording, around: Circumstances) -> Envelope:
     """What the last reported prompt had beyond the text that is stored; only channels add anything."""
-    if rules.turn.stamps_history:
+    if around.path != "chat":
+        return Envelope()
+    if around.rules.turn.stamps_history:
         return Envelope(STAMP_CHARS, folds=False)
     chars = value_at(report, "currentTurn", "promptChars")
     made = epoch_ms(value_at(report, "generatedAt"))

@@ -1,0 +1,28 @@
+"""The API about one call's context."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest
+from ninja import Router
+
+from compaction_app.context_at_call import context_json, told_context
+from compaction_app.context_schemas import ContextOut
+from compaction_app.runs import situation_of
+from sessions_app.api import PROBLEMS
+from sessions_app.api_access import READ, load
+from sessions_app.models import Session
+
+router = Router(by_alias=True, tags=["context"])
+
+
+@router.get("/sessions/{uuid:session_id}/context/{int:call}", auth=READ, response={200: ContextOut, **PROBLEMS})  # fmt: skip
+def read_context(request: HttpRequest, session_id: UUID, call: int) -> dict[str, Any]:
+    """What one recorded model call sent: each message with its entry, its size, and what rules did to it."""
+    session = load(Session.objects.select_related("agent"), request, session_id)
+    try:
+        return context_json(told_context(situation_of(session), call))
+    except IndexError:
+        raise Http404("The session has no such call.") from None
