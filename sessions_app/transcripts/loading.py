@@ -23,7 +23,14 @@ IdSource = Callable[[], str]
 
 
 class UnreadableTranscript(ValueError):
-    """The runtime itself fails on this file: a `null` line, a message entry without a message, ..."""
+    """The runtime itself fails on this file: a `null` line, a message entry without a message, ...
+
+    ``entry_id`` is that of the entry at fault, "" where it is not known.
+    """
+
+    def __init__(self, message: str, entry_id: Json = "") -> None:
+        super().__init__(message)
+        self.entry_id = entry_id if isinstance(entry_id, str) else ""
 
 
 class UnknownEntry(LookupError):

@@ -206,14 +206,14 @@ def _kind(entry: Json) -> Json:
 def _message(entry: Mapping[str, Any]) -> Json:
     message = entry.get("message")
     if message is None:
-        raise UnreadableTranscript("a message entry without a message")
+        raise UnreadableTranscript("a message entry without a message", entry.get("id"))
     return message
 
 
 def _moment(entry: Mapping[str, Any]) -> int:
     moment = epoch_ms(entry.get("timestamp"))
     if moment is None:
-        raise UnreadableTranscript("a timestamp that names no moment")
+        raise UnreadableTranscript("a timestamp that names no moment", entry.get("id"))
     return moment
 
 

@@ -17,6 +17,7 @@ from compaction_app.engine.recovery_limits import OVERFLOW_TEXT
 from compaction_app.engine.turn.requests import KnownSummary
 from sessions_app.importers.marks import first_text
 from sessions_app.tokens import javascript as js
+from sessions_app.transcripts.timestamps import iso_text
 from sessions_app.transcripts.transcript import Entry, branch
 
 Record = Mapping[str, Any]
@@ -25,6 +26,8 @@ COMMAND: Final = "/compact"
 USER_SUFFIX: Final = ":user"
 LONG_ID_CHARS: Final = 36
 UNRECORDED_OVERFLOW: Final = "prompt is too long"
+DATED: Final = frozenset({"compaction", "branch_summary", "custom_message"})
+"""Entries whose own time becomes that of the message they put before the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,7 @@ def _conversation(entries: Sequence[Entry]) -> Iterable[Entry]:
 class _Reader:
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.ids = [entry.id for entry in entries]
+        self.times = _times(entries)
         self.recording = Recording(entries=tuple(map(self._plain, entries)))
         self.keys: set[str] = set()
         self.calls: list[RecordedCall] | None = None
@@ -243,8 +247,11 @@ class _Reader:
         self.calls.append(RecordedCall(self._plain(entry), self.lineage, entry.parent_seq))
 
     def _plain(self, entry: Entry) -> Record:
-        """The entry with its id and time; old files name neither ids nor kept entries."""
+        """The entry with its id and time; old files name neither ids nor kept entries, and other agents,
+        whose entries have no digest, not always a moment. A broken compaction of the runtime stays so."""
         record = entry.record
+        if entry.type in DATED and entry.timestamp_ms is None and not entry.digest:
+            record = {**record, "timestamp": iso_text(self.times[entry.seq])}
         if isinstance(record.get("id"), str):
             return record
         plain = {**record, "id": entry.id, "parentId": None}
@@ -269,3 +276,13 @@ def _is_overflow_reply(entry: Entry) -> bool:
 
 def _holds_message(entry: Record) -> bool:
     return entry.get("type") in ("message", "custom_message", "branch_summary")
+
+
+def _times(entries: Sequence[Entry]) -> list[int]:
+    """The last time recorded up to each entry, milliseconds since 1970; before the first one, that one."""
+    known = (entry.timestamp_ms for entry in entries if entry.timestamp_ms is not None)
+    at, times = next(known, 0), []
+    for entry in entries:
+        at = at if entry.timestamp_ms is None else entry.timestamp_ms
+        times.append(at)
+    return times

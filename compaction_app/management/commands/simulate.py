@@ -25,6 +25,7 @@ from compaction_app.engine.simulation.report import what_if_report
 from compaction_app.engine.tape.what_if import NeedsTexts, tape_report, tape_what_if
 from compaction_app.session_files import UnreadableFile, find_sessions
 from compaction_app.summarisers.extractive import extractive_summary
+from sessions_app.transcripts.loading import UnreadableTranscript
 
 
 class Command(BaseCommand):
@@ -52,15 +53,19 @@ class Command(BaseCommand):
             path=options["path"],
             changes=_changes(options["policy"]),
         )
+        reports, faults = [], []
         try:
-            reports = [
-                _report(session, asked, audited=options["audit"])
-                for session in find_sessions(paths, options["config"])
-            ]
+            for session in find_sessions(paths, options["config"]):
+                try:
+                    reports.append(_report(session, asked, audited=options["audit"]))
+                except UnreadableTranscript as error:
+                    faults.append(_fault(session, error))
         except UnreadableFile as error:
             raise CommandError(str(error)) from None
         if not reports:
-            raise CommandError("No session transcripts were found there.")
+            raise CommandError("\n".join(faults) or "No session transcripts were found there.")
+        if faults:
+            self.stderr.write("\n".join(faults))
         if json:
             self.stdout.write(_json(reports))
             return
@@ -79,6 +84,15 @@ def _report(session: SessionFiles, asked: Asked, *, audited: bool) -> dict[str, 
         return tape_report(inputs, tape_what_if(inputs))
     except NeedsTexts:
         return what_if_report(inputs, what_if(inputs))
+
+
+def _fault(session: SessionFiles, error: UnreadableTranscript) -> str:
+    """What the runtime would fail on, and in which line."""
+    entries = (entry for transcript in session.transcripts for entry in transcript.entries)
+    lines = (f", line {entry.line}" for entry in entries if error.entry_id == entry.id)
+    header = session.transcripts[-1].header
+    name = header.id if header else "without a header"
+    return f"Session {name}{next(lines, '')}: the runtime cannot read on, there is {error}."
 
 
 def _changes(text: str | None) -> Mapping[str, Any]:

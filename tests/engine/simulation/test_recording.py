@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from compaction_app.engine.simulation.recording import read_recording
 from sessions_app.importers import read_transcript
+from sessions_app.transcripts.timestamps import epoch_ms
 from tests.golden.runs import RUNS, folder
+from tests.importers.reading import DATA
 
 
 def recording(name):
@@ -53,3 +55,14 @@ def test_a_prompt_stored_again_under_its_key_is_the_same_turn():
     found = read_recording(read_transcript([b"\n".join(lines) + b"\n"]).entries)
     assert [len(turn.calls) for turn in found.turns] == [2]
     assert found.turns[0].run_id == "k"
+
+
+def test_another_agents_summary_without_a_moment_takes_that_of_what_came_before():
+    path = DATA / "other_agents" / "claude-code-6-golden-compact-boundary.jsonl"
+    entries = read_transcript([path.read_bytes()]).entries
+    first, second = (entry for entry in entries if entry.type == "compaction")
+    found = read_recording(entries).entries
+    assert found[first.seq] == first.record  # it names its own
+    assert second.timestamp_ms is None
+    known = [e.timestamp_ms for e in entries[: second.seq] if e.timestamp_ms is not None]
+    assert epoch_ms(found[second.seq]["timestamp"]) == known[-1]
