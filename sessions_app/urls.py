@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from sessions_app import account_views, job_views, live_views, views, watch_views
+from sessions_app import account_views, job_views, live_views, manage_views, views, watch_views
 
 urlpatterns = [
     path("", views.session_list, name="sessions"),
@@ -17,6 +17,9 @@ urlpatterns = [
     path("watched/", watch_views.watched, name="watched"),
     path("watched/<uuid:uuid>/forget/", watch_views.unwatch, name="unwatch"),
     path("sessions/<uuid:uuid>/news/", watch_views.news, name="news"),
+    path("sessions/<uuid:uuid>/manage/", manage_views.manage, name="manage-session"),
+    path("sessions/<uuid:uuid>/rename/", manage_views.rename, name="rename-session"),
+    path("sessions/<uuid:uuid>/delete/", manage_views.delete, name="delete-session"),
     path("sessions/<uuid:uuid>/entries/", views.entries, name="entries"),
     path("sessions/<uuid:uuid>/events/", live_views.session_events, name="session-events"),
     path("sessions/<uuid:uuid>/export/", views.export, name="export"),
