@@ -35,14 +35,14 @@ from compaction_app.schemas import (
     WhatIfIn,
     WhatIfOut,
 )
-from sessions_app.api import PROBLEMS, Cursor, Limit, known
+from sessions_app.api import NO_NUL, PROBLEMS, Cursor, Limit, known
 from sessions_app.api_access import READ, InvalidField, load, token_of
 from sessions_app.entries import window_of
 from sessions_app.models import Session
 
 router = Router(by_alias=True)
 CAVEAT = "The model's answers stay those of the recording: what it would have answered to another context nobody can know."  # fmt: skip
-Word = Annotated[str, Query(max_length=80)]
+Word = Annotated[str, Query(max_length=80, pattern=NO_NUL)]
 
 
 @router.post("/sessions/{uuid:session_id}/what-if", auth=READ, response={200: WhatIfOut, **PROBLEMS}, tags=["what-if"])  # fmt: skip

@@ -31,6 +31,7 @@ from compaction_app.flush_jobs import flush_before_compaction
 from compaction_app.step_log import StepLog, TookTooLong
 from sessions_app import events, jobs
 from sessions_app.models import Job, Session
+from sessions_app.rows import storable
 from sessions_app.tokens import javascript as js
 from sessions_app.working import CannotDo, Hold
 from sessions_app.workspace import files_of
@@ -65,7 +66,7 @@ def request_compaction(
     waiting = Job.objects.filter(session=session, kind=KIND, state=Job.State.QUEUED)
     wanted = {
         "trigger": trigger,
-        "instructions": instructions[:MAX_INSTRUCTIONS],
+        "instructions": storable(instructions, MAX_INSTRUCTIONS),
         "prompt": prompt,
         "observed": observed,
     }

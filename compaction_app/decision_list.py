@@ -35,7 +35,8 @@ class Listed:
 
 def list_context(session: Session, values: Mapping[str, str]) -> dict[str, Any]:
     """A page of the list with its filters; each filter counts what the others leave."""
-    chosen = {name: values[name] for name in FILTERS if values.get(name)}
+    given = {name: values.get(name, "").replace("\x00", "") for name in FILTERS}
+    chosen = {name: value for name, value in given.items() if value}
     fired = {"1": True, "0": False}.get(values.get("fired", ""))
     groups: list[Any] = list(
         Row.objects.filter(session=session)

@@ -23,6 +23,7 @@ from django.utils import timezone
 from kombu.exceptions import KombuError
 
 from sessions_app.models import Job, JobAttempt, JobLine, Session, Team
+from sessions_app.rows import storable, storable_json
 
 LEASE = timedelta(seconds=settings.JOB_LEASE_SECONDS)
 MAX_ATTEMPTS = 5
@@ -69,8 +70,8 @@ def enqueue(
     job = Job.objects.create(
         team=team,
         kind=kind,
-        title=title[:300],
-        arguments=dict(arguments),
+        title=storable(title, 300),
+        arguments=storable_json(dict(arguments)),
         total=total,
         session=session,
     )

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from ninja import Query, Router
 
 from sessions_app import jobs
-from sessions_app.api import PROBLEMS, Cursor, Limit
+from sessions_app.api import NO_NUL, PROBLEMS, Cursor, Limit
 from sessions_app.api_access import READ, READ_ASYNC, WRITE, Conflict, load, owned
 from sessions_app.models import Job
 from sessions_app.pool import in_pool
@@ -18,7 +18,7 @@ from sessions_app.schemas import JobOut, JobPage, Problem
 from sessions_app.waiting import MOST_SECONDS, job_ended
 
 router = Router(tags=["jobs"], by_alias=True)
-Word = Annotated[str, Query(max_length=40)]
+Word = Annotated[str, Query(max_length=40, pattern=NO_NUL)]
 Wait = Annotated[float, Query(ge=0, le=MOST_SECONDS, description="Seconds to hold the answer until the job has ended.")]  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from datetime import timedelta
 from typing import Any, Final, TypeVar
 from weakref import WeakKeyDictionary
 
-from django.db import Error, close_old_connections
+from django.db import Error, connections
 from django.db.models import Max
 from django.utils import timezone
 
@@ -115,13 +115,15 @@ def wake(**_: Any) -> None:
 
 
 async def in_thread(call: Callable[..., T], *arguments: Any) -> T:
-    """Ask the database in the one thread that keeps a connection for this."""
+    """Ask the database in the one thread that is for this."""
     return await asyncio.get_running_loop().run_in_executor(_thread, _asked, call, arguments)
 
 
 def _asked(call: Callable[..., T], arguments: tuple[Any, ...]) -> T:
-    close_old_connections()
-    return call(*arguments)
+    try:
+        return call(*arguments)
+    finally:
+        connections.close_all()  # nobody may ask again for hours
 
 
 def _moved(watches: Iterable[_Watch]) -> list[_Watch]:

@@ -85,7 +85,10 @@ def bob(db: None) -> Person:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+def django_db_modify_db_settings(
+    tmp_path_factory: pytest.TempPathFactory,
+    django_db_modify_db_settings_parallel_suffix: None,
+) -> None:
     """SQLite in a file, as the product has it: threads wait for each other's locks. In memory they
     would be refused ("table is locked")."""
     database = connections["default"].settings_dict

@@ -37,6 +37,13 @@ def queued(person: Person, **fields: Any) -> Job:
     return Job.objects.create(team=person.team, kind="import", title="x", total=10, **fields)
 
 
+def test_what_a_database_cannot_keep_is_left_out_of_a_job(alice: Person) -> None:
+    job = jobs.enqueue(alice.team, "import", "a\x00b", {"text": "c\x00d", "number": float("nan")})
+    job.refresh_from_db()
+    assert "\x00" not in job.title + job.arguments["text"]
+    assert job.arguments["number"] is None
+
+
 def test_a_worker_is_told_once_the_row_is_committed(
     alice: Person,
     sent: list[str],
