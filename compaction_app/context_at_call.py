@@ -152,6 +152,8 @@ def _broken_by(rows: Sequence[Row], step: Step | None) -> str:
         earlier = step.prefix.earlier
         if earlier is not None and earlier.changes:
             return f"at the call before it was cut by {earlier.changes[-1].rule}, now it is not"
+        if earlier is not None and earlier.before is not None and earlier.before < earlier.after:
+            return "at the call before it was the prompt, with what its channel puts in front"
         return "the message is sent in another form than at the call before"
     return "another message stands here than at the call before"
 

@@ -67,6 +67,14 @@ def test_a_cut_result_names_its_rule_its_sizes_and_its_original(
     assert f"cache broken The first {row.part.position} " in plain(html)
 
 
+def test_a_prompt_that_loses_what_its_channel_put_in_front_breaks_the_cache(
+    viewer: Client, team: Team
+) -> None:
+    text = plain(viewer.get(address(audited(team), 36)).text)
+    assert "cache broken The first 31 messages" in text
+    assert "it was the prompt, with what its channel puts in front" in text
+
+
 def test_pages_lead_from_call_to_call(viewer: Client, pruned: Session) -> None:
     first, last = viewer.get(address(pruned, 1)).text, viewer.get(address(pruned, 23)).text
     assert 'rel="prev"' not in first and address(pruned, 2) in first
