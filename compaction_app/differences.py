@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from compaction_app.engine.guarded_calls import GuardedCalls
 from compaction_app.engine.replay import Totals
 from compaction_app.engine.retention.ledger import Tally
 
@@ -78,6 +79,28 @@ def retention_differences(recorded: Tally, now: Tally, after: Tally) -> list[Dif
             rules[1],
             rules[2],
             _trend(now.constraints_lost, after.constraints_lost, True),
+        ),
+    ]
+
+
+def guard_differences(now: GuardedCalls, after: GuardedCalls) -> list[Difference]:
+    """At how many calls the guard acts; rows for a what-if in which its constants are tried."""
+
+    def row(title: str, help: str, before: int, then: int) -> Difference:
+        return Difference(title, help, "unknown", f"{before:,}", f"{then:,}", "")
+
+    return [
+        row(
+            "calls with a cut result",
+            "Model calls at which the guard cuts a tool result in view, estimated",
+            now.cut,
+            after.cut,
+        ),
+        row(
+            "calls over the guard’s limit",
+            "Model calls whose whole context the guard finds too large, estimated",
+            now.over,
+            after.over,
         ),
     ]
 

@@ -9,10 +9,10 @@ from compaction_app.engine.pruning.experimental_settings import (
     Constant,
     changed_constants,
 )
-from compaction_app.engine.pruning_effects import constant_notes
 from compaction_app.engine.rule_sets import RULE_SETS
 from compaction_app.forms import Query, base_rules, query_of
-from compaction_app.runs import Situation, timeline_for
+from compaction_app.runs import Situation
+from compaction_app.tried_cuts import notes_on_constants
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,7 @@ class Experiment:
 def constant_knobs(situation: Situation, query: Query) -> list[ConstantKnob]:
     """One for each constant, with what it is in the rule set in force."""
     rules = RULE_SETS.get(base_rules(query.around), query.around.rules)
-    images = int(timeline_for(situation, query.leaf).columns.images.sum())
-    notes = constant_notes(query.policy, query.around, images)
+    notes = notes_on_constants(situation, query)
     changed = {c.key: value for c, value in changed_constants(query.around.constants)}
     return [
         ConstantKnob(

@@ -31,6 +31,7 @@ from compaction_app.recorded import (
     simulated_happenings,
 )
 from compaction_app.runs import Situation, replay_for, timeline_for, verdict_on
+from compaction_app.tried_cuts import guard_rows, tried_view
 from sessions_app.drawing.growth import Curve, Mark, Rule, growth_chart
 from sessions_app.entries import MARK_TITLES
 from sessions_app.loaded import columns_of, strip_of
@@ -69,7 +70,10 @@ def chart_context(situation: Situation, query: Query) -> dict[str, Any]:
         "readout": json.dumps(chart.readout, separators=(",", ":")),
         "strip": strip_of(situation.window, query.leaf, query.span) if grown.calls else None,
         "experiment": experiment_of(situation, query),
-        "differences": differences(recorded, now.totals, done.totals),
+        "differences": [
+            *differences(recorded, now.totals, done.totals),
+            *guard_rows(situation, query, now, done),
+        ],
         "lost_rows": lost_rows(situation, query, now, done),
         "counts_lost": compacts(grown, now, done),
         "unlike": unlike(recorded, now.totals),
@@ -89,6 +93,7 @@ def details_context(situation: Situation, query: Query) -> dict[str, Any]:
     return {
         "situation": situation,
         "pruning": pruning_view(grown, done, query.around, query.span),
+        "tried": tried_view(situation, query, done),
         "events": happenings if query.all_events else happenings[:MAX_EVENT_ROWS],
         "more_events": 0 if query.all_events else max(len(happenings) - MAX_EVENT_ROWS, 0),
         "lines": [(line, sentence(line.reason)) for line in done.lines.lines],

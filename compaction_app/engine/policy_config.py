@@ -206,3 +206,10 @@ def _child(parent: dict[str, Any], key: str) -> dict[str, Any]:
 
 def _object(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def result_limits(policy: Policy) -> dict[str, Any]:
+    """The configuration that a run's cap of tool results is read from."""
+    limit = {"toolResultMaxChars": policy.tool_result_max_chars}
+    limits = {} if policy.tool_result_max_chars is None else limit
+    return {"agents": {"defaults": {"contextLimits": limits}}}

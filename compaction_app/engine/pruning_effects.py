@@ -8,7 +8,6 @@ from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.policy import SETTINGS, Policy
 from compaction_app.engine.pruning.cache_ttl_settings import CACHE_TTL_MODE
 from compaction_app.engine.pruning.duration import BadDuration, parse_duration_ms
-from compaction_app.engine.pruning.experimental_settings import CONSTANTS
 from compaction_app.engine.pruning.run_eligibility import run_eligibility
 from compaction_app.engine.reasons import sentence
 
@@ -43,14 +42,6 @@ def pruning_notes(policy: Policy, around: Circumstances) -> dict[str, str]:
     if not policy.hard_clear_enabled:
         notes |= dict.fromkeys(_CLEARING, "No effect: hardClear.enabled is false.")
     return notes
-
-
-def constant_notes(policy: Policy, around: Circumstances, images: int) -> dict[str, str]:
-    """For each experimental constant without effect on a session with so many images: why."""
-    notes = {constant.key: constant.idle for constant in CONSTANTS if constant.idle}
-    pruning = pruning_notes(policy, around).get("contextPruning.softTrimRatio", "")
-    why = pruning or ("" if images else "No effect: this session holds no image.")
-    return notes | ({"x.imageChars": why} if why else {})
 
 
 def _idle(why: str, but_for: tuple[str, ...] = ()) -> dict[str, str]:

@@ -7,7 +7,7 @@ a gate is asked only when its numbers say that it may fire.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from compaction_app.engine.flush_run import READ_BUFFER_TOKENS, FlushSituation, 
 from compaction_app.engine.last_usage import LastUsage
 from compaction_app.engine.lines import Lines
 from compaction_app.engine.policy import Policy
+from compaction_app.engine.policy_config import result_limits
 from compaction_app.engine.preflight import PreflightSituation, decide_preflight
 from compaction_app.engine.pruning.caps import live_max_chars
 from compaction_app.engine.replay_context import Context
@@ -60,7 +61,9 @@ class TurnRules:
         self.cuts = self._context.cuts
         self._turn = self._call = self._end = self._attempts = 0
         self._blocked_turn = self._called_turn = 0
-        self._cap = live_max_chars(lines.window, _limits(policy), None, around.rules.pruning.caps)
+        self._cap = live_max_chars(
+            lines.window, result_limits(policy), None, around.rules.pruning.caps
+        )
         self._least_chars = js.utf16_len(around.rules.pruning.recovery.truncation.notice(1))
 
     def begin_turn(self, turn: int, start: int, call: int) -> None:
@@ -290,9 +293,3 @@ class TurnRules:
                 decision, flushed,
             )
         )  # fmt: skip
-
-
-def _limits(policy: Policy) -> dict[str, Any]:
-    limit = {"toolResultMaxChars": policy.tool_result_max_chars}
-    limits = {} if policy.tool_result_max_chars is None else limit
-    return {"agents": {"defaults": {"contextLimits": limits}}}

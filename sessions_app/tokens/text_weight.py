@@ -16,6 +16,9 @@ from sessions_app.tokens import javascript as js
 RESULT_UNIT_WEIGHT: Final = 2
 """What a unit of a tool result weighs at least where results count two units a token."""
 
+MOST_WEIGHT: Final = 12
+"""What a unit of a text weighs at most."""
+
 _BELOW_CLASSES = re.compile("[\0-\u00b6]*")
 _CLASSES: Final = tuple(
     (re.compile(f"[{members}]"), weight, units)

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from compaction_app.engine.circumstances import PATHS, Circumstances
 from compaction_app.engine.effects import is_disabled
 from compaction_app.engine.policy import BY_KEY, SETTINGS, Policy, with_changes
-from compaction_app.engine.pruning.experimental import ExperimentalConstants, with_constants
-from compaction_app.engine.pruning.experimental_settings import CONSTANTS
-from compaction_app.engine.pruning_effects import NEVER_LOCKED, constant_notes, pruning_notes
+from compaction_app.engine.pruning_effects import NEVER_LOCKED, pruning_notes
 from compaction_app.engine.replay import replay
-from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RULE_SETS
+from compaction_app.engine.rule_sets import RULE_SETS
 from sessions_app.transcripts.timeline import Timeline
 from tests.engine.policies import values
 from tests.engine.pruning.messages import IMAGE, answer, calls, result, user
@@ -143,21 +141,3 @@ def test_without_hard_clear_its_settings_are_idle() -> None:
 
 def test_the_knobs_that_open_the_others_are_never_locked() -> None:
     assert set(NEVER_LOCKED) == {"contextPruning.mode", "contextPruning.ttl"}
-
-
-@pytest.mark.parametrize("constant", CONSTANTS, ids=lambda constant: constant.key)
-def test_a_constant_said_to_do_nothing_does_nothing_and_the_others_do(constant: Any) -> None:
-    seen = []
-    for value in (constant.low, constant.own(DEFAULT_RULE_SET), constant.high):
-        constants = ExperimentalConstants(**{constant.name: value})
-        around = replace(ANTHROPIC, rules=with_constants(DEFAULT_RULE_SET, constants))
-        seen.append(acts(LONG, ON, around))
-    says = constant_notes(ON, ANTHROPIC, images=1).get(constant.key, "")
-    assert (seen[0] == seen[1] == seen[2]) == says.startswith("No effect")
-
-
-def test_the_weight_of_images_needs_images_and_pruning() -> None:
-    assert "no image" in constant_notes(ON, ANTHROPIC, images=0)["x.imageChars"]
-    off = constant_notes(replace(ON, pruning_mode="off"), ANTHROPIC, images=3)
-    assert "mode is off" in off["x.imageChars"]
-    assert "x.imageChars" not in constant_notes(ON, ANTHROPIC, images=3)

@@ -47,6 +47,8 @@ def with_constants(rules: RuleSet, constants: ExperimentalConstants) -> RuleSet:
     )
     loop_chars = _set(rules.loop_chars, image_chars=constants.image_chars)
     cut = _set(pruning.guard.cut, newline_share=constants.soft_newline_share)
+    if cut.truncation is not None:
+        cut = replace(cut, truncation=truncation)
     guard = _set(
         pruning.guard,
         single_share=constants.single_share,

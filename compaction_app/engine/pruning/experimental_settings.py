@@ -9,21 +9,10 @@ from typing import Final
 from compaction_app.engine.pruning.experimental import ExperimentalConstants
 from compaction_app.engine.rule_sets import RuleSet
 
-_CUT_WHOLE: Final = (
-    "No effect on this what-if: it counts a cut result at its full cap, whatever part of it stays."
-)
-_NO_GUARD: Final = (
-    "No effect on this what-if: it does not simulate the guard before a model call, which cuts "
-    "results in view."
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """One constant. ``key`` is its name in an address, ``own`` reads the version's value.
-
-    ``idle`` says why changing it does nothing in a what-if, "" where it may do something.
-    """
+    """One constant. ``key`` is its name in an address, ``own`` reads the version's value."""
 
     key: str
     name: str
@@ -33,7 +22,6 @@ class Constant:
     high: float
     step: float
     own: Callable[[RuleSet], float]
-    idle: str = ""
 
     def read(self, text: str) -> float:
         """The value of a text.
@@ -54,28 +42,28 @@ class Constant:
 CONSTANTS: Final = (
     Constant(
         "x.tailShare", "tail_share", "Part of a cut text that its important end gets.", "share",
-        0, 1, 0.05, lambda rules: rules.pruning.truncation.tail_share, _CUT_WHOLE,
+        0, 1, 0.05, lambda rules: rules.pruning.truncation.tail_share,
     ),
     Constant(
         "x.tailMaxChars", "tail_max_chars", "Most characters of that end.", "chars",
-        0, 50_000, 100, lambda rules: rules.pruning.truncation.tail_max_chars, _CUT_WHOLE,
+        0, 50_000, 100, lambda rules: rules.pruning.truncation.tail_max_chars,
     ),
     Constant(
         "x.hardNewlineShare", "hard_newline_share",
         "How far into the kept head a line must end for a stored cut to move back to it.", "share",
-        0, 1, 0.05, lambda rules: rules.pruning.truncation.head_newline_share, _CUT_WHOLE,
+        0, 1, 0.05, lambda rules: rules.pruning.truncation.head_newline_share,
     ),
     Constant(
         "x.softNewlineShare", "soft_newline_share", "The same for a cut in view.", "share",
-        0, 1, 0.05, lambda rules: rules.pruning.guard.cut.newline_share, _NO_GUARD,
+        0, 1, 0.05, lambda rules: rules.pruning.guard.cut.newline_share,
     ),
     Constant(
         "x.singleShare", "single_share", "Part of the window that one result may fill.", "share",
-        0, 1, 0.05, lambda rules: rules.pruning.guard.single_share, _NO_GUARD,
+        0, 1, 0.05, lambda rules: rules.pruning.guard.single_share,
     ),
     Constant(
         "x.headroomShare", "headroom_share", "Part of the window that the context may fill.",
-        "share", 0, 1, 0.05, lambda rules: rules.pruning.guard.headroom_share, _NO_GUARD,
+        "share", 0, 1, 0.05, lambda rules: rules.pruning.guard.headroom_share,
     ),
     Constant(
         "x.imageChars", "image_chars", "What cache-TTL pruning takes an image to weigh.", "chars",

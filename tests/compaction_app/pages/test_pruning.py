@@ -256,10 +256,13 @@ def test_the_group_is_closed_until_something_in_it_is_changed(
     assert "open" in details(**{"x.singleShare": "0.4"})
 
 
-def test_every_constant_without_effect_says_so(viewer: Client, session: Session) -> None:
+def test_every_constant_without_effect_says_so_with_the_number(
+    viewer: Client, session: Session
+) -> None:
     text = words(viewer, session, WORK, **CACHE_TTL)
-    assert text.count("No effect on this what-if: it counts a cut result at its full cap") == 3
-    assert text.count("No effect on this what-if: it does not simulate the guard") == 3
+    assert text.count("No effect: no tool result is larger than 16,000 characters.") == 3
+    assert text.count("No effect: no tool result is larger than 32,000 characters.") == 1
+    assert text.count("No effect on the curve, which leaves out the guard") == 2
     assert "No effect: this session holds no image." in text
 
 
