@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from compaction_app.engine.composition.bootstrap_files import WorkspaceFile
 from compaction_app.engine.composition.file_selection import LOAD_ORDER
@@ -25,17 +25,12 @@ from compaction_app.engine.diagnose.configuration import read_config
 from compaction_app.engine.lines import lines_of
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RuleSet
 from compaction_app.engine.session_policy import agent_of_key, rule_set_of, session_policy
+from compaction_app.file_groups import CannotDiagnose, Group, groups_of
 from compaction_app.recordings import Recording, read_recording
-from sessions_app.folders import CONFIG_NAME, INDEX_NAME, TRANSCRIPT_SUFFIXES, beside, bundles, walk
+from compaction_app.stored_sessions import stored_recordings
+from sessions_app.agent_store import UnreadableStore, opened
 from sessions_app.importers.index import Index, IndexEntry, file_of, read_index, unmatched
 from sessions_app.transcripts.transcript import Problem
-
-SQLITE_MAGIC: Final = b"SQLite format 3\x00"
-SQLITE: Final = "is a SQLite store, which cannot be read yet; give the folder of an older version."
-
-
-class CannotDiagnose(ValueError):
-    """There is nothing to judge at a path; the message says why and what would do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +45,8 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Files that belong together; ``is_whole`` when their folder was asked for as a whole."""
-
-    config: Path | None
-    index: Path | None
-    transcripts: tuple[Path, ...]
-    is_whole: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Judged:
-    """One session, or one entry of an index, with its findings; ``path`` is the transcript's.
+    """One session, or one entry of an index, with its findings; ``path`` is that of a transcript's file.
 
     Without a session it is the settings alone that are judged.
     """
@@ -95,15 +80,6 @@ def diagnose(
     return by_consequence(found)
 
 
-def groups_of(paths: Iterable[Path]) -> list[Group]:
-    """What lies at the paths.
-
-    Raises:
-        CannotDiagnose: for a path with nothing to judge.
-    """
-    return [group for path in paths for group in _groups(path)]
-
-
 def settled(
     groups: Iterable[Group], config: Path | None, rules: RuleSet | None
 ) -> Iterator[tuple[Group, Settings, bool]]:
@@ -119,52 +95,6 @@ def settled(
         if is_new:
             known[path] = _settings(path, rules)
         yield group, known[path], is_new
-
-
-def _groups(path: Path) -> list[Group]:
-    if path.is_dir():
-        return _groups_of_folder(path)
-    if not path.is_file():
-        raise CannotDiagnose(f"{path}: there is no such file or folder.")
-    with path.open("rb") as file:
-        head = file.read(len(SQLITE_MAGIC))
-    if head == SQLITE_MAGIC or path.suffix in (".sqlite", ".db"):
-        raise CannotDiagnose(f"{path} {SQLITE}")
-    near = {found.name: found for found in beside(path)}
-    config = near.get(CONFIG_NAME)
-    if path.name == CONFIG_NAME or (path.suffix in (".json", ".json5") and not _is_index(path)):
-        return [Group(path, None, (), is_whole=False)]
-    if path.suffix == ".json":
-        transcripts = [p for p in sorted(path.parent.iterdir()) if p.suffix in TRANSCRIPT_SUFFIXES]
-        known = tuple(p for p in transcripts if p in set(walk(path.parent)))
-        return [Group(config, path, known, is_whole=bool(known))]
-    return [Group(config, near.get(INDEX_NAME), (path,), is_whole=False)]
-
-
-def _is_index(path: Path) -> bool:
-    return path.name == INDEX_NAME or bool(read_index(path.read_bytes()).by_session_id)
-
-
-def _groups_of_folder(folder: Path) -> list[Group]:
-    names = {path.as_posix(): path for path in walk(folder)}
-    groups = []
-    for bundle in bundles(names):
-        index = names.get(bundle.index)
-        config = names.get(bundle.config)
-        if config is None and index is not None:
-            config = next((p for p in beside(index) if p.name == CONFIG_NAME), None)
-        transcripts = tuple(names[name] for name in bundle.transcripts)
-        groups.append(Group(config, index, transcripts, is_whole=True))
-    used = {g.config for g in groups if g.index or g.transcripts}
-    groups = [g for g in groups if g.index or g.transcripts or g.config not in used]
-    if groups:
-        return groups
-    store = next((p for p in sorted(folder.rglob("*.sqlite")) if p.is_file()), None)
-    if store is not None:
-        raise CannotDiagnose(f"{store} {SQLITE}")
-    raise CannotDiagnose(
-        f"{folder} holds no transcript (.jsonl), no sessions.json and no openclaw.json."
-    )
 
 
 def _settings(path: Path | None, rules: RuleSet | None) -> Settings:
@@ -187,7 +117,15 @@ def judge(
     index = read_index(group.index.read_bytes()) if group.index else Index({})
     yield from damage.find(index.problems)
     left = dict(index.by_session_id)
+    in_store: set[str] = set()
     names: dict[str, str] = {}
+    for path in group.stores:
+        for each in _judged_in_store(path, group, settings):
+            if isinstance(each, Judged):
+                left.pop(each.identity, None)
+                in_store.add(each.identity)
+            yield each
+        progress(path)
     for path in group.transcripts:
         recording = read_recording(path)
         progress(path)
@@ -195,6 +133,8 @@ def judge(
             yield from _unreadable(path, recording, index, is_whole=group.is_whole)
             continue
         names[path.name] = recording.identity
+        if recording.identity in in_store:  # the store is what the runtime goes on with
+            continue
         known = _entry_of(index, path, recording)
         if known is not None:
             left.pop(str(known.entry["sessionId"]), None)
@@ -202,11 +142,25 @@ def judge(
     if group.is_whole or not group.transcripts:
         for known in left.values():
             yield _judged(settings, known, None, group.index)
-    if group.index and group.is_whole and not index.problems:
+    if group.index and group.is_whole and not group.stores and not index.problems:
         for problem in unmatched(index, names):
             yield from damage.find((problem,))
-    if not group.index and not group.transcripts:
+    if not group.index and not group.transcripts and not group.stores:
         yield _judged(settings, None, None, None)
+
+
+def _judged_in_store(path: Path, group: Group, settings: Settings) -> Iterator[Finding | Judged]:
+    """The sessions of an agent's store. One that cannot be read is an error, unless files lie beside it."""
+    try:
+        with opened(path) as store:
+            for known, recording in stored_recordings(store):
+                agent = _agent(known, path) or store.agent_id
+                yield replace(_judged(settings, known, recording, path, agent), path=None)
+    except (UnreadableStore, OSError) as error:
+        message = f"{path} cannot be read. {error}"
+        if not group.transcripts:
+            raise CannotDiagnose(message) from None
+        yield from damage.find((Problem(0, "FILE_NO_TRANSCRIPT", message),))
 
 
 def _unreadable(path: Path, fault: str, index: Index, *, is_whole: bool) -> Iterator[Finding]:
@@ -229,11 +183,15 @@ def _entry_of(index: Index, path: Path, recording: Recording) -> IndexEntry | No
 
 
 def _judged(
-    settings: Settings, known: IndexEntry | None, recording: Recording | None, path: Path | None
+    settings: Settings,
+    known: IndexEntry | None,
+    recording: Recording | None,
+    path: Path | None,
+    agent: str = "",
 ) -> Judged:
     """The findings on one session, or on the settings alone."""
     entry = known.entry if known else {}
-    agent = _agent(known, path)
+    agent = agent or _agent(known, path)
     found = session_policy(
         settings.values,
         entry,

@@ -8,11 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from compaction_app.diagnosis import (
-    Group,
     Judged,
     Progress,
     Settings,
-    groups_of,
     judge,
     settled,
     workspace_findings,
@@ -33,6 +31,7 @@ from compaction_app.engine.policy import Policy
 from compaction_app.engine.replay import Replay, replay
 from compaction_app.engine.rule_sets import RuleSet
 from compaction_app.engine.session_policy import system_tokens
+from compaction_app.file_groups import Group, groups_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +54,8 @@ class ExaminedFolder:
 
 
 def files_to_read(groups: Iterable[Group]) -> list[Path]:
-    """The transcripts that an examination will read."""
-    return [path for group in groups for path in group.transcripts]
+    """The transcripts and stores that an examination will read."""
+    return [path for group in groups for path in (*group.stores, *group.transcripts)]
 
 
 def examine_files(

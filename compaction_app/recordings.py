@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -23,13 +23,16 @@ CHUNK_BYTES: Final = 1 << 20
 EXACT_BYTES: Final = 8 << 20
 """Larger files are not counted by their vocabulary, which is slow."""
 
+Chunks = Callable[[], Iterable[bytes]]
+"""A transcript's bytes from its beginning, anew with every call."""
+
 BILLED_CALLS: Final = 2
 """Where the provider reported usage of so many calls no exact count is needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A transcript in one value; ``problems`` are the damage found in the file."""
+    """A transcript in one value; ``problems`` are the damage found in the file, ``size`` its bytes."""
 
     identity: str
     provider: str
@@ -38,30 +41,42 @@ class Recording:
     signs: Signs
     problems: tuple[Problem, ...]
     losses: tuple[Loss, ...] = ()
+    size: int = 0
 
 
 def read_recording(path: Path) -> Recording | str:
     """The recording in a file, or why it holds none."""
     try:
-        recording = _read(path, None)
-        if _needs_exact(recording, path):
-            recording = _read(path, encoding_for(recording.model))
-        if len(recording.grown.compactions.place):
-            recording = replace(recording, losses=_losses(path, recording.grown))
-    except NotATranscript as error:
-        return str(error)
+        return recording_of(lambda: _chunks_of(path), path.name.split(".")[0])
     except OSError as error:
         return f"It cannot be read: {error.strerror or error}."
+
+
+def recording_of(chunks: Chunks, name: str) -> Recording | str:
+    """The recording in a transcript, or why it holds none; ``name`` is its identity where it tells none."""
+    try:
+        recording = _read(chunks, name, None)
+        if _needs_exact(recording):
+            recording = _read(chunks, name, encoding_for(recording.model))
+        if len(recording.grown.compactions.place):
+            recording = replace(recording, losses=_losses(chunks, recording.grown))
+    except NotATranscript as error:
+        return str(error)
     return recording
 
 
-def _losses(path: Path, grown: Timeline) -> tuple[Loss, ...]:
+def _chunks_of(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        yield from iter(lambda: file.read(CHUNK_BYTES), b"")
+
+
+def _losses(chunks: Chunks, grown: Timeline) -> tuple[Loss, ...]:
     """What its compactions lost; the file is read again, for most files hold none."""
     index = SessionIndex()
     spans = zip(grown.compactions.kept.tolist(), grown.compactions.place.tolist(), strict=True)
     wanted = {seq for kept, place in spans for seq in grown.branch[kept:place].tolist()}
     tails: dict[int, JsonObject] = {}
-    for entry in _Reader(path, None).entries():
+    for entry in _Reader(chunks, None).entries():
         index.add((entry,))
         if entry.seq in wanted:
             tails[entry.seq] = context_message(entry.type, entry.record)
@@ -72,29 +87,32 @@ def _losses(path: Path, grown: Timeline) -> tuple[Loss, ...]:
     return losses_of(cycles_of(index, grown, messages))
 
 
-def _needs_exact(recording: Recording, path: Path) -> bool:
+def _needs_exact(recording: Recording) -> bool:
     billed = int((recording.grown.billed_prompt != UNKNOWN).sum())
-    return (
-        billed < BILLED_CALLS and bool(recording.grown.calls) and path.stat().st_size < EXACT_BYTES
-    )
+    return billed < BILLED_CALLS and bool(recording.grown.calls) and recording.size < EXACT_BYTES
 
 
-def _read(path: Path, encoding: str | None) -> Recording:
-    reader = _Reader(path, encoding)
+def _read(chunks: Chunks, name: str, encoding: str | None) -> Recording:
+    reader = _Reader(chunks, encoding)
     columns = columns_of_rows(reader.rows())
-    size = giant_file(path.stat().st_size)
-    problems = (*reader.problems, *([size] if size else ()))
-    identity = reader.identity or path.name.split(".")[0]
+    size = giant_file(reader.size)
     return Recording(
-        identity, reader.provider, reader.model, timeline(columns), reader.signs.signs(), problems
+        identity=reader.identity or name,
+        provider=reader.provider,
+        model=reader.model,
+        grown=timeline(columns),
+        signs=reader.signs.signs(),
+        problems=(*reader.problems, *([size] if size else ())),
+        size=reader.size,
     )
 
 
 class _Reader:
-    """Passes over a file and keeps what is no row."""
+    """Passes over a transcript and keeps what is no row."""
 
-    def __init__(self, path: Path, encoding: str | None) -> None:
-        self._path, self._encoding = path, encoding
+    def __init__(self, chunks: Chunks, encoding: str | None) -> None:
+        self._chunks, self._encoding = chunks, encoding
+        self.size = 0
         self.identity = self.provider = self.model = ""
         self.signs = SignReader()
         self.problems: list[Problem] = []
@@ -106,15 +124,18 @@ class _Reader:
             yield row_of(entry, measure(entry, self._encoding))
 
     def entries(self) -> Iterator[Entry]:
-        with self._path.open("rb") as file:
-            chunks = iter(lambda: file.read(CHUNK_BYTES), b"")
-            for _, item in entries_of(chunks, at_rest=True):
-                if isinstance(item, Problem):
-                    self.problems.append(item)
-                elif isinstance(item, Header):
-                    self.identity = item.id
-                else:
-                    yield item
+        for _, item in entries_of(self._counted(), at_rest=True):
+            if isinstance(item, Problem):
+                self.problems.append(item)
+            elif isinstance(item, Header):
+                self.identity = item.id
+            else:
+                yield item
+
+    def _counted(self) -> Iterator[bytes]:
+        for chunk in self._chunks():
+            self.size += len(chunk)
+            yield chunk
 
     def _name_model(self, entry: Entry) -> None:
         """The model of the first answer that the gateway did not write itself."""

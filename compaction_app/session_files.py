@@ -12,9 +12,11 @@ from typing import Any, Final
 
 from compaction_app.engine.config.syntax import ConfigSyntaxError, parse_config
 from compaction_app.engine.simulation.inputs import SessionFiles
+from compaction_app.stored_sessions import stored_transcripts
+from sessions_app.agent_store import UnreadableStore, is_store, opened
 from sessions_app.folders import beside, bundles, walk
 from sessions_app.importers import NotATranscript, read_transcript
-from sessions_app.importers.index import Index, read_index
+from sessions_app.importers.index import Index, IndexEntry, read_index
 from sessions_app.transcripts.json_lines import NotJson, parse_json
 from sessions_app.transcripts.transcript import Transcript
 
@@ -29,7 +31,7 @@ def find_sessions(paths: Iterable[Path], config: Path | None = None) -> Iterator
     """The sessions below ``paths``; ``config`` takes the place of a configuration beside them.
 
     Raises:
-        UnreadableFile: for a named file that is no transcript, and for an unreadable configuration.
+        UnreadableFile: for a named file that is no transcript, and for an unreadable configuration or store.
     """
     given = [Path(path) for path in paths]
     named = {path.resolve() for path in given if path.is_file()}
@@ -37,9 +39,14 @@ def find_sessions(paths: Iterable[Path], config: Path | None = None) -> Iterator
     for bundle in bundles(found):
         settings = _config(config or (Path(bundle.config) if bundle.config else None))
         index = read_index(Path(bundle.index).read_bytes()) if bundle.index else Index({})
-        transcripts = _transcripts(bundle.transcripts, named)
+        stores = [n for n in bundle.transcripts if Path(n) in named and is_store(Path(n))]
+        files = [name for name in bundle.transcripts if name not in stores]
+        transcripts, known = _transcripts(files, named), dict(index.by_session_id)
+        for entry, transcript in _stored([*bundle.stores, *stores]):
+            transcripts.append(transcript)  # of two with one id the last holds: the store's
+            known[_id(transcript)] = entry
         for chain in chains(transcripts):
-            yield _session(chain, settings, index)
+            yield _session(chain, settings, known)
 
 
 def chains(transcripts: Iterable[Transcript]) -> list[tuple[Transcript, ...]]:
@@ -82,6 +89,15 @@ def _transcripts(names: Iterable[str], named: set[Path]) -> list[Transcript]:
     return read
 
 
+def _stored(names: Iterable[str]) -> Iterator[tuple[IndexEntry, Transcript]]:
+    for name in names:
+        try:
+            with opened(Path(name)) as store:
+                yield from stored_transcripts(store)
+        except (UnreadableStore, OSError) as error:
+            raise UnreadableFile(f"{name} cannot be read. {error}") from None
+
+
 def _chunks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while chunk := file.read(CHUNK_BYTES):
@@ -103,11 +119,9 @@ def _config(path: Path | None) -> Mapping[str, Any]:
 
 
 def _session(
-    chain: tuple[Transcript, ...], config: Mapping[str, Any], index: Index
+    chain: tuple[Transcript, ...], config: Mapping[str, Any], index: Mapping[str, IndexEntry]
 ) -> SessionFiles:
-    entry = next(
-        (e for t in reversed(chain) if (e := index.by_session_id.get(_id(t))) is not None), None
-    )
+    entry = next((e for t in reversed(chain) if (e := index.get(_id(t))) is not None), None)
     return SessionFiles(chain, config, entry.entry if entry else {}, entry.key if entry else "")
 
 

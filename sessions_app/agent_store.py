@@ -170,6 +170,12 @@ class AgentStore:
             return []
 
 
+def is_store(path: Path) -> bool:
+    """Whether a file is a SQLite database, whatever its name."""
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[AgentStore]:
     """A store on disk.
@@ -178,9 +184,8 @@ def opened(path: Path) -> Iterator[AgentStore]:
         UnreadableStore: for a file that is none, or is damaged.
         OSError: for a file that cannot be read.
     """
-    with path.open("rb") as file:
-        if file.read(len(MAGIC)) != MAGIC:
-            raise UnreadableStore("It is no SQLite database.")
+    if not is_store(path):
+        raise UnreadableStore("It is no SQLite database.")
     try:
         with _connection(path) as connection:
             yield AgentStore(connection, path.parent)

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 CONFIG_NAME = "openclaw.json"
 INDEX_NAME = "sessions.json"
 STORE_NAME = "openclaw-agent.sqlite"
+STORE_SUFFIXES = (".sqlite", ".db")
 COMPANIONS = (f"{STORE_NAME}-wal", f"{STORE_NAME}-shm")
 """What SQLite keeps beside a store; without them it may be empty."""
 

@@ -149,14 +149,14 @@ def test_damage_is_told_with_its_line(tmp_path: Path) -> None:
     assert found["FILE_TRUNCATED_TAIL"]["line"] == 8
 
 
-def test_a_sqlite_store_is_refused_in_one_sentence(tmp_path: Path) -> None:
+def test_a_database_that_is_no_store_is_refused_in_one_sentence(tmp_path: Path) -> None:
     store = tmp_path / "openclaw-agent.sqlite"
     with sqlite3.connect(store) as base:
         base.execute("create table t (a)")
     for path in (store, tmp_path):
         status, out, err = run(path)
         assert (status, out) == (2, "")
-        assert "SQLite store, which cannot be read yet" in err and err.count("\n") == 1
+        assert "It is no store of an OpenClaw agent" in err and err.count("\n") == 1
 
 
 @pytest.mark.parametrize("name", ["missing.jsonl", "notes.txt", "empty"])

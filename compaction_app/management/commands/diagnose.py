@@ -13,10 +13,11 @@ from django.core.management.base import BaseCommand
 from rich.console import Console
 from rich.text import Text
 
-from compaction_app.diagnosis import CannotDiagnose, diagnose
+from compaction_app.diagnosis import diagnose
 from compaction_app.doctor_json import finding_json
 from compaction_app.engine.diagnose import Finding
 from compaction_app.engine.rule_sets import RULE_SETS
+from compaction_app.file_groups import CannotDiagnose
 
 GRAVE_EXIT: Final = 1
 USAGE_EXIT: Final = 2
@@ -25,7 +26,7 @@ STYLES: Final = {"grave": "bold red", "warn": "yellow", "info": "cyan"}
 
 class Command(BaseCommand):
     help = (
-        "Say what is wrong with transcripts, a sessions.json, an openclaw.json or a state folder. "
+        "Say what is wrong with transcripts, a store, a sessions.json, an openclaw.json or a state folder. "
         "Exit status 1 when a finding is grave, 2 when there is nothing to judge."
     )
     requires_system_checks: Sequence[str] = ()  # type: ignore[assignment]

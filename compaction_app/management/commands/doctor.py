@@ -13,12 +13,12 @@ from django.core.management.base import BaseCommand
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from compaction_app.diagnosis import CannotDiagnose, Group, groups_of
 from compaction_app.doctor_folder import ExaminedFolder, examine_files, files_to_read
 from compaction_app.doctor_json import finding_json, report_json
 from compaction_app.doctor_text import print_report
 from compaction_app.engine.diagnose import Finding
 from compaction_app.engine.rule_sets import RULE_SETS, RuleSet
+from compaction_app.file_groups import CannotDiagnose, Group, groups_of
 
 GRAVE_EXIT: Final = 1
 USAGE_EXIT: Final = 2
@@ -26,7 +26,7 @@ USAGE_EXIT: Final = 2
 
 class Command(BaseCommand):
     help = (
-        "Examine a state folder, an openclaw.json or transcripts, agent by agent: settings and their "
+        "Examine a state folder, an openclaw.json, a store or transcripts, agent by agent: settings and their "
         "sources, windows, lines, findings, a corrected file and what it would do. Changes nothing. "
         "Exit status 1 when a finding is grave, 2 when there is nothing to examine."
     )
