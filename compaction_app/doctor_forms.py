@@ -103,14 +103,17 @@ def _ledger_of_index(asked: Asked, user: access.Viewer) -> tuple[Ledger, int]:
         sessions.append(session)
     ledger = ledger_of(sessions, asked.config, asked.rules)
     for identity in [each for each in entries if each not in known][:MOST_ENTRIES]:
-        subject = _entry_subject(asked, entries[identity].entry)
-        ledger.add(_case_without_session(identity, subject), findings(subject))
+        add_entry(ledger, asked.config, asked.name, asked.rules, entries[identity].entry)
     return ledger, len(entries)
 
 
-def _entry_subject(asked: Asked, entry: Mapping[str, Any]) -> Subject:
-    subject, _ = subject_of(asked.config.values, asked.name, asked.rules, entry=entry)
-    return replace(subject, has_config=asked.config.is_given)
+def add_entry(
+    ledger: Ledger, config: Configuration, agent: str, rules: RuleSet, entry: Mapping[str, Any]
+) -> None:
+    """Judge an entry of an index without its session; it names its ``sessionId``."""
+    subject, _ = subject_of(config.values, agent, rules, entry=entry)
+    subject = replace(subject, has_config=config.is_given)
+    ledger.add(_case_without_session(str(entry["sessionId"]), subject), findings(subject))
 
 
 def _case_without_session(identity: str, subject: Subject) -> Case:

@@ -122,6 +122,24 @@ class ConfigIn(CamelSchema):
     rule_set: str | None = Field(None, examples=["openclaw-2026.5.28"])
 
 
+class DoctorIn(CamelSchema):
+    """Files as they are; nothing of them is kept."""
+
+    config: str = Field(max_length=1 << 20, description="openclaw.json (JSON5).", examples=["{agents: {defaults: {compaction: {mode: 'safeguard'}}}}"])  # fmt: skip
+    sessions: str | None = Field(None, max_length=8 << 20, description="sessions.json, whose entries are judged, too.")  # fmt: skip
+    agent: str | None = Field(None, description="The only agent to examine; all if null.", examples=["main"])  # fmt: skip
+    rule_set: str | None = Field(None, description="That of the version which wrote the file if null.", examples=["openclaw-2026.5.28"])  # fmt: skip
+
+
+class DoctorOut(CamelSchema):
+    agents: list[dict[str, Any]] = Field(
+        description="As `manage.py doctor --json` gives them: settings with their sources, windows with the "
+        "steps that led to them, lines, findings, corrected file, rule sets side by side. Unknown is null."
+    )
+    entries: int = Field(description="Entries of sessions.json.")
+    examined_entries: int = Field(description="How many of them were judged, the first ones.")
+
+
 class DecisionStage(CamelSchema):
     """One rule applied once where it stands in a turn, also when it did not fire."""
 

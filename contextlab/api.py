@@ -14,6 +14,7 @@ from ninja.errors import HttpError, ValidationError
 from compaction_app.agents_api import router as agents
 from compaction_app.api import router as compaction
 from compaction_app.context_api import router as context
+from compaction_app.doctor_api import router as doctor
 from compaction_app.live_api import router as live
 from compaction_app.work_api import router as work
 from contextlab.api_answers import API_NAMESPACE
@@ -66,6 +67,7 @@ api.add_router("", work)
 api.add_router("", jobs)
 api.add_router("", streams)
 api.add_router("", compaction)
+api.add_router("", doctor)
 api.add_router("", context)
 count_calls_with(lambda token: count_call(str(token.uuid), settings.API_CALLS_PER_MINUTE))
 
