@@ -14,6 +14,7 @@ from contextlab.api import api
 from contextlab.health import healthz, readyz
 from contextlab.login import PasswordLogin, login_link
 
+admin.site.site_header = admin.site.site_title = "ContextLab"
 one_login = login_not_required(RedirectView.as_view(pattern_name="login", query_string=True))
 # For the pages that name no icon of their own, the admin's.
 icon = login_not_required(RedirectView.as_view(url=lazy(static, str)("img/mark.svg")))

@@ -226,6 +226,7 @@ class Entry(models.Model):
     payload = models.BinaryField()
 
     class Meta:
+        verbose_name_plural = "entries"
         constraints = (models.UniqueConstraint(fields=("window", "seq"), name="entry_order"),)
         indexes = (models.Index(fields=("window", "entry_id")),)
 
