@@ -145,7 +145,9 @@ def folder_of(team: Team, path: Path) -> WatchedFolder:
 def run(watches: list[FolderWatch], stop: threading.Event) -> Iterator[int]:
     """Follow until told to stop; each round gives how many files had news."""
     roots = [watched.root for watched in watches]
-    looked = monotonic()
+    looked = (
+        -LOOK_AGAIN_SECONDS
+    )  # what changed before the watch was set is found by the first round
     for changes in watch(
         *roots,
         watch_filter=None,

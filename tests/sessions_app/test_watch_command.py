@@ -26,7 +26,7 @@ class Watcher:
     def __init__(self, folder: Path, data: Path) -> None:
         self.database = data / "watch.sqlite3"
         self.environment = {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
             "DATA_DIR": str(data),
             "DATABASE_URL": f"sqlite:///{self.database}",
         }

@@ -46,8 +46,10 @@ class Command(BaseCommand):
                 f"watching {watched.root}: {len(watched.followers)} files"
                 + (f", {refused} refused" if refused else "")
             )
+            self.stdout.flush()  # whoever reads a pipe waits for this line
         for news in run(watches, stop):
             if news:
                 self.stdout.write(f"news in {news} file{'' if news == 1 else 's'}")
+                self.stdout.flush()
             if stop.is_set():
                 break
