@@ -108,5 +108,9 @@ def _saved(
     except PolicyError as error:
         messages.error(request, str(error))
         return redirect("policies")
-    messages.success(request, f"Saved as version {version.number} of {agent.name}’s policy.")
+    messages.success(
+        request,
+        f"Saved as version {version.number} of {agent.name}’s policy. It holds for live sessions; "
+        "imported ones stay under the configuration they were recorded with.",
+    )
     return redirect("policy", version.uuid)

@@ -82,6 +82,8 @@ def upload(request: HttpRequest) -> HttpResponse:
     outcome = uploads.receive(access.team_of(request.user), files)
     if isinstance(outcome, Job):
         return redirect("sessions")
+    if not outcome:
+        messages.info(request, "Nothing in these files could be imported: they name no session.")
     for report in outcome:
         _say(request, report)
     sessions = {session for report in outcome for session in report.sessions}

@@ -10,7 +10,8 @@ call() { # METHOD PATH [BODY]
 }
 field() { sed -n "s/.*\"$1\": *\"\([^\"]*\)\".*/\1/p" | head -n 1; }
 
-agent=$(call POST /agents '{"name": "by hand", "windows": {"contextWindow": 96000}}' | field id)
+made=$(call POST /agents '{"name": "by hand", "windows": {"contextWindow": 96000}}') || { echo "$made"; exit 1; }
+agent=$(echo "$made" | field id)
 session=$(call POST /sessions "{\"agent\": \"$agent\"}" | field id)
 
 # What to send? Then the answer of the model goes back, with its usage.

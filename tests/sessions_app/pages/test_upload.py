@@ -99,3 +99,9 @@ def test_somebody_without_a_team_gets_one_with_the_first_upload(client: Client) 
     )
     assert answer.status_code == 302
     assert Session.objects.get().team.memberships.get().user.username == "lonely"
+
+
+def test_an_upload_that_holds_nothing_is_told_so(alice: Person) -> None:
+    files = {"files": SimpleUploadedFile("sessions.json", b"{}")}
+    page = alice.client.post(reverse("upload"), files, follow=True).content.decode()
+    assert "they name no session" in page
