@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -13,6 +13,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connections
 from django.test import Client
+from django.test.utils import override_settings
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from pytest_django.fixtures import Settings
@@ -46,6 +47,13 @@ def _tasks_run_at_once() -> None:
     What a job only sends goes to a queue in memory that nobody reads.
     """
     app.conf.update(task_always_eager=True, task_eager_propagates=True, broker_url="memory://")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _nothing_is_collected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What `make run` has collected in this checkout is not what a test server serves."""
+    with override_settings(STATIC_ROOT=str(tmp_path_factory.mktemp("static") / "none")):
+        yield
 
 
 @dataclass(frozen=True, slots=True)
