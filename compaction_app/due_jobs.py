@@ -11,8 +11,6 @@ from compaction_app import compaction_jobs, flush_jobs
 from compaction_app.next_step import Next
 from sessions_app.models import Agent, Job, Session
 
-OPEN = (Job.State.QUEUED, Job.State.RUNNING)
-
 
 def due_job(session: Session, step: Next, prompt: Mapping[str, Any] | None = None) -> Job | None:
     """The job for a step of a live session's turn; none when nothing is due, or its agent does it.
@@ -31,7 +29,7 @@ def due_job(session: Session, step: Next, prompt: Mapping[str, Any] | None = Non
 def _once(session: Session, kind: str, request: Any) -> Job:
     with transaction.atomic():
         Session.objects.select_for_update().only("pk").get(pk=session.pk)
-        found = Job.objects.filter(session=session, kind=kind, state__in=OPEN).order_by("pk")
+        found = Job.objects.filter(session=session, kind=kind, state__in=Job.OPEN).order_by("pk")
         made: Job = found.first() or request()
     return made
 

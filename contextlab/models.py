@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from datetime import timedelta
 
@@ -10,6 +9,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models, transaction
 from django.utils import timezone
+
+from sessions_app.secret_digest import secret_digest
 
 
 class WorkerHeartbeat(models.Model):
@@ -55,7 +56,7 @@ class LoginLink(models.Model):
             cls.objects.filter(user=user, used_at=None).delete()
             cls.objects.create(
                 user=user,
-                token_hash=digest(token),
+                token_hash=secret_digest(token),
                 expires_at=timezone.now() + timedelta(minutes=settings.LOGIN_LINK_MINUTES),
             )
         return token
@@ -64,7 +65,7 @@ class LoginLink(models.Model):
     def open(cls, token: str) -> models.QuerySet[LoginLink]:
         """The link of this token, if it can still be used."""
         return cls.objects.filter(
-            token_hash=digest(token),
+            token_hash=secret_digest(token),
             used_at=None,
             expires_at__gt=timezone.now(),
             user__is_active=True,
@@ -75,9 +76,4 @@ class LoginLink(models.Model):
         """The user of this token, once; of two requests at the same time one gets None."""
         if not cls.open(token).update(used_at=timezone.now()):
             return None
-        return cls.objects.select_related("user").get(token_hash=digest(token)).user
-
-
-def digest(token: str) -> str:
-    """A token is 256 random bits, so a plain hash is enough to keep it secret."""
-    return hashlib.sha256(token.encode()).hexdigest()
+        return cls.objects.select_related("user").get(token_hash=secret_digest(token)).user

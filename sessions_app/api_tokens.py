@@ -8,14 +8,14 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from hashlib import sha256
 from typing import Final
 
 from django.contrib.auth.models import AbstractBaseUser
-from django.db.models import Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from sessions_app.models import ApiToken, Team
+from sessions_app.secret_digest import secret_digest
 
 PREFIX: Final = "clab_"
 SHOWN_CHARS: Final = len(PREFIX) + 6
@@ -57,25 +57,26 @@ def create(
         name=name.strip()[:100] or "unnamed",
         scope=scope,
         shown=secret[:SHOWN_CHARS],
-        digest=_digest(secret),
+        digest=secret_digest(secret),
         expires_at=expires_at,
     )
     return NewToken(row, secret)
 
 
 def verify(secret: str, now: datetime | None = None) -> ApiToken | None:
-    """The token of this text; none when it is unknown, revoked, at its end, or its user is gone."""
+    """The token of this text; none when it is unknown, or opens nothing any more."""
     now = now or timezone.now()
-    alive = Q(expires_at=None) | Q(expires_at__gt=now)
-    active = Q(user=None) | Q(user__is_active=True)
-    found = (
-        ApiToken.objects.select_related("team")
-        .filter(alive, active, digest=_digest(secret), revoked_at=None)
-        .first()
-    )
+    found = opening(now).select_related("team").filter(digest=secret_digest(secret)).first()
     if found and (found.last_used_at is None or now - found.last_used_at > NOTED_EVERY):
         ApiToken.objects.filter(pk=found.pk).update(last_used_at=now)
     return found
+
+
+def opening(now: datetime | None = None) -> QuerySet[ApiToken]:
+    """Those that open something: not revoked, not at their end, their user active and in the team."""
+    alive = Q(expires_at=None) | Q(expires_at__gt=now or timezone.now())
+    member = Q(user__is_active=True, user__memberships__team=F("team"))
+    return ApiToken.objects.filter(alive, Q(user=None) | member, revoked_at=None)
 
 
 def revoke(token: ApiToken) -> None:
@@ -86,7 +87,3 @@ def revoke(token: ApiToken) -> None:
 def may(token: ApiToken, scope: str) -> bool:
     """Whether the token's scope includes another."""
     return SCOPES.index(token.scope) >= SCOPES.index(scope)
-
-
-def _digest(secret: str) -> str:
-    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

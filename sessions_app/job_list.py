@@ -17,7 +17,6 @@ from sessions_app.workers import workers
 
 PER_PAGE = 50
 SHOWN_LINES = 200
-OPEN = (Job.State.QUEUED, Job.State.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ def jobs_page(found: QuerySet[Job], query: Mapping[str, str]) -> dict[str, Any]:
         "kinds": [(name, one.title) for name, one in sorted(KINDS.items())],
         "kind": kind if kind in KINDS else "",
         "words": words,
-        "is_moving": any(counted.get(one) for one in OPEN),
+        "is_moving": any(counted.get(one) for one in Job.OPEN),
         "queue": queue_state(found),
         "workers": workers(),
     }

@@ -22,6 +22,8 @@ class Job(models.Model):
         FAILED = "failed"
         CANCELLED = "cancelled"
 
+    OPEN = (State.QUEUED, State.RUNNING)
+
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey("sessions_app.Team", models.CASCADE, related_name="jobs")
     session = models.ForeignKey(
@@ -59,7 +61,7 @@ class Job(models.Model):
 
     @property
     def is_open(self) -> bool:
-        return self.state in (Job.State.QUEUED, Job.State.RUNNING)
+        return self.state in self.OPEN
 
 
 class JobAttempt(models.Model):

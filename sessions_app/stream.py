@@ -12,30 +12,29 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from django.db import Error, connections
+from django.db import Error
 from django.db.models import Max
 from django.utils import timezone
 
 from sessions_app.events import events_after
 from sessions_app.masking import mask_all
 from sessions_app.models import Event, Session
+from sessions_app.pool import in_pool
 
 LOOK_SECONDS: Final = 1.0
 PING_SECONDS: Final = 15.0
 RETRY_MS: Final = 2_000
+STILL_HERE: Final = b": still here\n\n"
 SETTLED: Final = timedelta(minutes=1)
 """Rows of different sessions can be committed in another order than they are numbered in. After this
 time no transaction with an older row is open any more."""
 
-T = TypeVar("T")
 log = logging.getLogger(__name__)
-_thread = ThreadPoolExecutor(1, thread_name_prefix="events")
 
 
 @dataclass(eq=False, slots=True)
@@ -78,7 +77,7 @@ class Reader:
     async def _run(self) -> None:
         while self._watches:
             try:
-                for watch in await in_thread(_moved, frozenset(self._watches)):
+                for watch in await in_pool(_moved, frozenset(self._watches)):
                     watch.woken.set()
             except Error as error:  # whoever waits must not be left alone by one failed look
                 log.warning("looking for events failed, again in a second: %s", error)
@@ -114,18 +113,6 @@ def wake(**_: Any) -> None:
             loop.call_soon_threadsafe(each.look)
 
 
-async def in_thread(call: Callable[..., T], *arguments: Any) -> T:
-    """Ask the database in the one thread that is for this."""
-    return await asyncio.get_running_loop().run_in_executor(_thread, _asked, call, arguments)
-
-
-def _asked(call: Callable[..., T], arguments: tuple[Any, ...]) -> T:
-    try:
-        return call(*arguments)
-    finally:
-        connections.close_all()  # nobody may ask again for hours
-
-
 def _moved(watches: Iterable[_Watch]) -> list[_Watch]:
     """Those whose wait is over; who waits for a session that is gone is woken to see that."""
     sessions = {watch.session for watch in watches if watch.session is not None}
@@ -141,43 +128,50 @@ def _moved(watches: Iterable[_Watch]) -> list[_Watch]:
     ]
 
 
-async def session_stream(session: Session, after: int) -> AsyncIterator[bytes]:
-    """The events of a session behind number ``after``, for ever; the numbers are the ids to resume by."""
+Allowed = Callable[[], bool]
+"""Whether who listens may still do so; asked before every look."""
+
+
+async def session_stream(session: Session, after: int, allowed: Allowed) -> AsyncIterator[bytes]:
+    """The events of a session behind number ``after``; the numbers are the ids to resume by.
+
+    It ends with the session, and for who may not listen any more.
+    """
     yield f"retry: {RETRY_MS}\n\n".encode()
-    while True:
-        events = await in_thread(events_after, session, after)
+    while await in_pool(allowed):
+        events = await in_pool(events_after, session, after)
         for event in events:
             after = event.sequence
             yield message(str(after), event.kind, {"sequence": after, **event.data})
         if events:
             continue
         if not await reader().wait(session.pk, after, PING_SECONDS):
-            yield b": still here\n\n"
-        elif not await in_thread(_is_there, session.pk):
+            yield STILL_HERE
+        elif not await in_pool(_is_there, session.pk):
             yield message(str(after), "gone", {})
             return
 
 
-async def team_stream(team: int, after: int | None) -> AsyncIterator[bytes]:
+async def team_stream(team: int, after: int | None, allowed: Allowed) -> AsyncIterator[bytes]:
     """The events of all sessions of a team, from now or from behind row ``after``.
 
     The id of a message is a row that all older ones have been committed before, so that resuming may
     repeat some events and misses none; session and sequence tell them apart.
     """
-    settled = await in_thread(_settled) if after is None else after
-    sent = set(await in_thread(_rows, team, settled)) if after is None else set()
+    settled = await in_pool(_settled) if after is None else after
+    sent = set(await in_pool(_rows, team, settled)) if after is None else set()
     yield f"retry: {RETRY_MS}\n\n".encode()  # whoever has this misses nothing that follows
-    while True:
-        newest = await in_thread(_newest)  # before reading: what comes meanwhile ends the wait
-        events = await in_thread(_team_events, team, settled, sent)
+    while await in_pool(allowed):
+        newest = await in_pool(_newest)  # before reading: what comes meanwhile ends the wait
+        events = await in_pool(_team_events, team, settled, sent)
         for event in events:
             data = {"session": str(event.session.uuid), "sequence": event.sequence, **event.data}
             yield message(str(settled), event.kind, data)
             sent.add(event.pk)
-        settled = max(settled, await in_thread(_settled))
+        settled = max(settled, await in_pool(_settled))
         sent = {row for row in sent if row > settled}
         if not events and not await reader().wait(None, newest, PING_SECONDS):
-            yield b": still here\n\n"
+            yield STILL_HERE
 
 
 def message(id: str, kind: str, data: dict[str, Any]) -> bytes:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from ninja import Header, Query, Router
 
+from sessions_app import api_tokens
 from sessions_app.api import PROBLEMS, Limit
 from sessions_app.api_access import READ, READ_ASYNC, InvalidField, load, token_of
 from sessions_app.events import events_after
@@ -52,7 +54,9 @@ async def stream_session(
 ) -> HttpResponseBase:
     """The same as it happens. A comment comes every 15 s when nothing does."""
     session = await in_pool(load, Session.objects.all(), request, session_id)
-    return event_stream(session_stream(session, _resumed(last_event_id, after) or 0))
+    return event_stream(
+        session_stream(session, _resumed(last_event_id, after) or 0, _still(request))
+    )
 
 
 @router.get("/events/stream", auth=READ_ASYNC, response=PROBLEMS, openapi_extra=STREAM)
@@ -61,7 +65,9 @@ async def stream_team(request: HttpRequest, last_event_id: LastEventId = "") -> 
 
     Resumed with Last-Event-ID it may repeat events of the last minute; session and sequence tell.
     """
-    return event_stream(team_stream(token_of(request).team_id, _resumed(last_event_id, None)))
+    return event_stream(
+        team_stream(token_of(request).team_id, _resumed(last_event_id, None), _still(request))
+    )
 
 
 def event_stream(events: Any) -> HttpResponseBase:
@@ -70,6 +76,12 @@ def event_stream(events: Any) -> HttpResponseBase:
     answer["Cache-Control"] = "no-store"
     answer["X-Accel-Buffering"] = "no"
     return answer
+
+
+def _still(request: HttpRequest) -> Callable[[], bool]:
+    """Whether the token that opened a stream still opens something."""
+    token = token_of(request).pk
+    return lambda: api_tokens.opening().filter(pk=token).exists()
 
 
 def _resumed(last_event_id: str, otherwise: int | None) -> int | None:

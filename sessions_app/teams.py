@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from hashlib import sha256
 from typing import Final
 
 from django.contrib.auth.models import User
@@ -14,6 +13,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from sessions_app.models import Invitation, Membership, Team
+from sessions_app.secret_digest import secret_digest
 
 INVITATION_DAYS: Final = 7
 MANAGERS: Final = (Membership.Role.OWNER, Membership.Role.ADMIN)
@@ -55,7 +55,7 @@ def invite(team: Team, by: User, role: str, note: str = "") -> NewInvitation:
         invited_by=by,
         role=role,
         note=note.strip()[:100],
-        digest=_digest(secret),
+        digest=secret_digest(secret),
         expires_at=timezone.now() + timedelta(days=INVITATION_DAYS),
     )
     return NewInvitation(row, secret)
@@ -72,7 +72,7 @@ def open_invitations(now: datetime | None = None) -> QuerySet[Invitation]:
 
 
 def invitation_of(secret: str) -> Invitation | None:
-    return open_invitations().select_related("team").filter(digest=_digest(secret)).first()
+    return open_invitations().select_related("team").filter(digest=secret_digest(secret)).first()
 
 
 @transaction.atomic
@@ -119,7 +119,3 @@ def is_last_owner(membership: Membership) -> bool:
     """Whether a team would be without an owner if this member were none."""
     owners = Membership.objects.filter(team=membership.team_id, role=Membership.Role.OWNER)
     return not owners.exclude(pk=membership.pk).exists()
-
-
-def _digest(secret: str) -> str:
-    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

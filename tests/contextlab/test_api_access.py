@@ -58,7 +58,9 @@ def test_a_token_is_kept_as_a_digest_and_opens_only_its_teams_things(
         problem(api.request("GET", f"/sessions/{uuid}"), 404, "not-found")
 
 
-@pytest.mark.parametrize("end", ["revoked", "expired", "user gone", "user away", "wrong"])
+@pytest.mark.parametrize(
+    "end", ["revoked", "expired", "user gone", "user away", "user left the team", "wrong"]
+)
 def test_a_token_that_has_ended_opens_nothing(alice: Person, end: str) -> None:
     token = api_tokens.create(alice.team, alice.user, "laptop", "read")
     api = ApiClient(token.secret + ("x" if end == "wrong" else ""))
@@ -68,6 +70,8 @@ def test_a_token_that_has_ended_opens_nothing(alice: Person, end: str) -> None:
         ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     elif end == "user gone":
         alice.user.delete()
+    elif end == "user left the team":
+        alice.team.memberships.all().delete()
     elif end == "user away":
         alice.user.is_active = False
         alice.user.save()

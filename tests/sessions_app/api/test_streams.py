@@ -14,9 +14,9 @@ from django.db import OperationalError
 from django.test import AsyncClient
 from django.utils import timezone
 
-from sessions_app import stream
+from sessions_app import api_tokens, stream
 from sessions_app.events import announce
-from sessions_app.models import Event, Session
+from sessions_app.models import ApiToken, Event, Session
 from tests.api_client import api_of
 from tests.conftest import Person
 
@@ -101,6 +101,24 @@ def test_the_stream_of_a_deleted_session_ends(alice: Person) -> None:
         return await read(chunks, 1)
 
     assert [event["event"] for event in asyncio.run(run())] == ["gone"]
+
+
+def test_a_stream_ends_for_a_token_that_was_revoked_meanwhile(alice: Person) -> None:
+    session = session_of(alice)
+    token = api_tokens.create(alice.team, alice.user, "laptop", "read")
+
+    async def run(path: str) -> list[bytes]:
+        chunks = await opened(path, token.secret)
+        await sync_to_async(announce)(session, "appended", {})
+        assert len(await read(chunks, 1)) == 1
+        await sync_to_async(api_tokens.revoke)(token.row)
+        await sync_to_async(announce)(session, "appended", {})
+        left = [chunk async for chunk in chunks]
+        await ApiToken.objects.filter(pk=token.row.pk).aupdate(revoked_at=None)
+        return left
+
+    for path in (f"/sessions/{session.uuid}/events/stream", "/events/stream"):
+        assert asyncio.run(asyncio.wait_for(run(path), PATIENCE)) == []
 
 
 def test_the_teams_stream_tells_of_its_own_sessions_from_now_on(alice: Person, bob: Person) -> None:
