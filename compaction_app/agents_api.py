@@ -37,7 +37,7 @@ from sessions_app.idempotency import once
 from sessions_app.masking import mask
 from sessions_app.models import Agent
 from sessions_app.schemas import Problem
-from sessions_app.tokens.message_tokens import CHARS_PER_TOKEN
+from sessions_app.tokens.message_tokens import tokens_of_chars
 from sessions_app.workspace import BadFile, files_of, write_files
 
 router = Router(tags=["agents"], by_alias=True)
@@ -189,7 +189,7 @@ def _weighed(setup: AgentSetup) -> dict[str, Any]:
     return {
         "rule_set": setup.around.rules.id,
         "policy_version": setup.version.number if setup.version else 0,
-        "system_tokens": -(-prompt_of(setup).chars // CHARS_PER_TOKEN),
+        "system_tokens": tokens_of_chars(prompt_of(setup).chars),
         "lines": lines_out(lines_of(setup.policy, setup.around)),
     }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -12,6 +11,7 @@ from django.views.decorators.http import require_safe
 from compaction_app.comparison import comparison_context
 from compaction_app.comparison_of_sessions import MOST_SESSIONS, sessions_context
 from sessions_app import access
+from sessions_app.listing import search_words, searched
 from sessions_app.models import Session
 
 
@@ -28,10 +28,8 @@ def compare(request: HttpRequest, uuid: UUID) -> HttpResponse:
 @require_safe
 def compare_sessions(request: HttpRequest) -> HttpResponse:
     """One policy on the newest sessions, or on those that a search finds."""
-    q = request.GET.get("q", "").replace("\x00", "").strip()[:200]
-    found = access.visible(Session.objects.select_related("agent"), request.user)
-    if q:
-        found = found.filter(Q(title__icontains=q) | Q(model__icontains=q) | Q(key__icontains=q))
+    q = search_words(request.GET.get("q", ""))
+    found = searched(access.visible(Session.objects.select_related("agent"), request.user), q)
     newest = list(
         found.filter(entry_count__gt=0).order_by("-imported_at", "-pk")[: MOST_SESSIONS + 1]
     )

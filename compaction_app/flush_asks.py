@@ -46,6 +46,14 @@ class FlushAsked:
     context: Context | None = None
     stages: tuple[StageRecord, ...] = ()
 
+    @property
+    def system_prompt(self) -> str:
+        """The whole system prompt of the flush turn, "" without a turn."""
+        if self.texts is None:
+            return ""
+        parts = (self.live.system.text, self.texts.extra_system, self.texts.system_end)
+        return "\n\n".join(part for part in parts if part)
+
 
 def asked_flush(session: Session, trigger: str, prompt: Mapping[str, Any] | None) -> FlushAsked:
     """Decide for the session as it is stored now: a manual flush needs no line to be crossed, but one

@@ -145,12 +145,9 @@ def _carried_out(base: Flushed) -> Flushed:
         done = summarised(chosen.summariser, messages[:-1], heading, log)
         return _with(base, done, chosen.summariser.name)
     row, model = connection
-    system = "\n\n".join(
-        part for part in (ask.live.system.text, texts.extra_system, texts.system_end) if part
-    )
     rules = ask.live.setup.rules.silent_reply
     done = converse(
-        model, messages, system, plan.relative_path, _Files(agent), rules, log,
+        model, messages, ask.system_prompt, plan.relative_path, _Files(agent), rules, log,
         takes_tools=row.takes_tools,
     )  # fmt: skip
     return _with(base, done, row.name)

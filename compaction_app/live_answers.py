@@ -12,7 +12,6 @@ from compaction_app.engine.silent_reply import SILENT_TOKEN
 from compaction_app.engine.turn.requests import Compaction
 from compaction_app.flush_asks import asked_flush
 from compaction_app.flush_jobs import DUE
-from compaction_app.live_turns import LiveSetup
 from compaction_app.next_step import Next
 from sessions_app.models import Session
 from sessions_app.transcripts.session_index import is_known_fresh, total_tokens
@@ -21,7 +20,7 @@ from sessions_app.writing import Appended
 Json = dict[str, Any]
 
 
-def appended_out(session: Session, done: Appended, origin: Sequence[int]) -> Json:
+def appended_out(session: Session, done: Appended, origin: Sequence[int], lines: Lines) -> Json:
     """What an append did, each receipt with the sent message that it is of."""
     session.refresh_from_db()
     return {
@@ -38,7 +37,7 @@ def appended_out(session: Session, done: Appended, origin: Sequence[int]) -> Jso
             }
             for sent, receipt in zip(origin, done.receipts, strict=True)
         ],
-        "pressure": pressure_out(session, LiveSetup.of(session).setup.lines),
+        "pressure": pressure_out(session, lines),
         "event": done.event,
     }
 
@@ -52,15 +51,13 @@ def pressure_out(session: Session, lines: Lines) -> Json:
         "window": lines.window,
         "stored_total": known,
         "fresh": is_known_fresh(index),
-        "fill": round(known / lines.window, 4) if known is not None and lines.window else None,
+        "fill": lines.fill(known),
         "lines": [
             {
                 "name": line.name,
                 "tokens": line.tokens,
                 "unit": line.unit,
-                "distance": None
-                if known is None or "billed" not in line.unit
-                else line.tokens - known,
+                "distance": line.distance(known),
             }
             for line in lines.lines
             if line.active
@@ -95,9 +92,8 @@ def flush_turn_out(session: Session, prompt: Json | None) -> Json | None:
     asked = asked_flush(session, DUE, prompt)
     if asked.plan is None or asked.texts is None:
         return None
-    parts = (asked.live.system.text, asked.texts.extra_system, asked.texts.system_end)
     return {
-        "system_prompt": "\n\n".join(part for part in parts if part),
+        "system_prompt": asked.system_prompt,
         "prompt": asked.texts.user_text,
         "target": asked.plan.relative_path,
         "silent_reply": SILENT_TOKEN,

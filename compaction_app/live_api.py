@@ -23,6 +23,7 @@ from compaction_app.live_schemas import (
     ReportedOut,
     SessionIn,
 )
+from compaction_app.live_turns import LiveSetup
 from compaction_app.next_step import NothingToSend
 from sessions_app.api import PROBLEMS, session_out
 from sessions_app.api import router as sessions
@@ -110,9 +111,12 @@ def append_messages(request: HttpRequest, session_id: UUID, payload: MessagesIn)
     stored, origin = _stored(payload.form, payload.messages)
 
     def work() -> Json:
+        live = LiveSetup.of(session)
         with _told():
-            done = live_turns.append(session, stored, expected_head=payload.expected_head)
-        return appended_out(session, done, origin)
+            done = live_turns.append(
+                session, stored, expected_head=payload.expected_head, live=live
+            )
+        return appended_out(session, done, origin, live.setup.lines)
 
     return once(request, work)
 
@@ -174,11 +178,16 @@ def report_call(request: HttpRequest, session_id: UUID, payload: CallIn) -> Json
     _with_usage(stored, payload.usage)
 
     def work() -> Json:
+        live = LiveSetup.of(session)
         with _told():
             done = live_turns.report_call(
-                session, stored, error=payload.error, expected_head=payload.expected_head
+                session,
+                stored,
+                error=payload.error,
+                expected_head=payload.expected_head,
+                live=live,
             )
-        appended = appended_out(session, done.appended, origin)
+        appended = appended_out(session, done.appended, origin, live.setup.lines)
         if done.next is None:
             nothing: Json = {"action": None, "due": None, "reply": None, "decisions": []}
             return {**appended, **nothing}

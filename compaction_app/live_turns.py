@@ -101,9 +101,10 @@ def append(
     *,
     expected_head: str | None = None,
     now_ms: int | None = None,
+    live: LiveSetup | None = None,
 ) -> Appended:
     """Append messages under the session guard, without a model call; raises as ``store.append``."""
-    guard = guard_of(LiveSetup.of(session).setup)
+    guard = guard_of((live or LiveSetup.of(session)).setup)
     return store.append(session, messages, guard, expected_head=expected_head, now_ms=now_ms)
 
 
@@ -114,6 +115,7 @@ def report_call(
     error: str | None = None,
     expected_head: str | None = None,
     now_ms: int | None = None,
+    live: LiveSetup | None = None,
 ) -> Reported:
     """Store a model call: what was sent anew, in order, and the answer with its usage.
 
@@ -124,11 +126,12 @@ def report_call(
     Args:
         messages: the prompt or the tools' results, then the answer; no answer where the call failed.
         error: the provider's error text.
+        live: the session's setup where the caller has it already.
 
     Raises:
         CannotWrite, HeadMoved, BadMessage: as ``store.append``.
     """
-    live = LiveSetup.of(session)
+    live = live or LiveSetup.of(session)
     answers = [] if error is None else [failed_answer(live.setup, error)]
     calls = _calls(checked_messages([*messages, *answers]))
     with store.writing(session, expected_head=expected_head, now_ms=now_ms) as writer:

@@ -29,7 +29,12 @@ def load(things: QuerySet[Owned], user: Viewer, uuid: UUID) -> Owned:
     Raises:
         Http404: when it is not there or another team's; the answer does not tell which.
     """
-    found = visible(things, user).filter(uuid=uuid).first()
+    return one(visible(things, user), uuid)
+
+
+def one(things: QuerySet[Owned], uuid: UUID) -> Owned:
+    """The one of ``things`` with that uuid; Http404 without."""
+    found = things.filter(uuid=uuid).first()
     if found is None:
         raise Http404(f"No such {things.model._meta.verbose_name}.")
     return found

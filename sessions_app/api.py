@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any
 from uuid import UUID
 
-from django.db.models import Q
 from django.http import HttpRequest
 from ninja import Query, Router
 
-from sessions_app.api_access import READ, WRITE, load, owned
+from sessions_app import live_sessions
+from sessions_app.api_access import READ, WRITE, InvalidField, load, owned
 from sessions_app.entries import window_of
+from sessions_app.listing import search_words, searched
 from sessions_app.loaded import timeline_of
 from sessions_app.masking import mask_all
 from sessions_app.models import Entry, Session
@@ -42,9 +43,8 @@ def list_sessions(
     limit: Limit = 50,
 ) -> dict[str, Any]:
     """The sessions of the team, newest import first."""
-    found = owned(Session.objects.select_related("agent"), request).order_by("-pk")
-    if q := q.replace("\x00", "").strip():
-        found = found.filter(Q(title__icontains=q) | Q(model__icontains=q) | Q(key__icontains=q))
+    found = searched(owned(Session.objects.select_related("agent"), request), search_words(q))
+    found = found.order_by("-pk")
     if before is not None:
         found = found.filter(pk__lt=before)
     rows = list(found[: limit + 1])
@@ -64,8 +64,8 @@ def read_session(request: HttpRequest, session_id: UUID) -> dict[str, Any]:
 def rename_session(request: HttpRequest, session_id: UUID, payload: TitleIn) -> dict[str, Any]:
     """Give a session another title."""
     session = load(Session.objects.select_related("agent"), request, session_id)
-    session.title = payload.title.replace("\x00", "")
-    session.save(update_fields=["title"])
+    if not live_sessions.rename_session(session, payload.title):
+        raise InvalidField({"title": "title: must hold more than blanks."})
     return session_out(session)
 
 

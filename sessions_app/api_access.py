@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Model, QuerySet
-from django.http import Http404, HttpRequest
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from ninja.security import HttpBearer
 
-from sessions_app import api_tokens
+from sessions_app import access, api_tokens
+from sessions_app.access import Owned
 from sessions_app.models import ApiToken
 from sessions_app.pool import in_pool
-
-Owned = TypeVar("Owned", bound=Model)
 
 
 class NoToken(Exception):
@@ -117,7 +116,4 @@ def load(things: QuerySet[Owned], request: HttpRequest, uuid: UUID) -> Owned:
     Raises:
         Http404: when it is not there or another team's; the answer does not tell which.
     """
-    found = owned(things, request).filter(uuid=uuid).first()
-    if found is None:
-        raise Http404(f"No such {things.model._meta.verbose_name}.")
-    return found
+    return access.one(owned(things, request), uuid)

@@ -1,4 +1,4 @@
-"""One row of the list of sessions, from the session alone: no entries are loaded."""
+"""The list of sessions: what a search finds, and one row from the session alone, without entries."""
 
 from __future__ import annotations
 
@@ -6,10 +6,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from django.db.models import Q, QuerySet
 
 from sessions_app.drawing.reduce import path
 from sessions_app.drawing.scale import SIZE, Scale
 from sessions_app.models import Session
+
+MOST_WORDS = 200
+"""Characters of a search."""
+
+
+def search_words(text: str) -> str:
+    """What somebody looks for, as a database can be asked for it."""
+    return text.replace("\x00", "").strip()[:MOST_WORDS]
+
+
+def searched(sessions: QuerySet[Session], words: str) -> QuerySet[Session]:
+    """Those whose title, model or key holds the words; all without any."""
+    if not words:
+        return sessions
+    named = Q(title__icontains=words) | Q(model__icontains=words) | Q(key__icontains=words)
+    return sessions.filter(named)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from sessions_app.tokens.exact import encoding_for
 from sessions_app.transcripts.timestamps import iso_text
 
 VERSION = 3
+TITLE_CHARS = 200
 
 
 def create_session(
@@ -50,7 +51,7 @@ def create_session(
             uuid=identity,
             team_id=agent.team_id,
             agent=agent,
-            title=storable(title, 200) or f"{agent.name} · {str(identity)[:8]}",
+            title=storable(title, TITLE_CHARS) or f"{agent.name} · {str(identity)[:8]}",
             key=storable(key, 300) or _key(agent, identity, parent),
             index_entry=storable_json({"sessionId": str(identity), **(index or {})}),
             provider=agent.provider,
@@ -77,6 +78,16 @@ def create_session(
 def archive_session(session: Session) -> None:
     """Nothing more is written; everything stays to be read. A second time changes nothing."""
     Session.objects.filter(pk=session.pk, archived_at=None).update(archived_at=timezone.now())
+
+
+def rename_session(session: Session, title: str) -> bool:
+    """Another title; whether there was one among the blanks."""
+    title = storable(title.replace("\x00", "").strip(), TITLE_CHARS)
+    if not title:
+        return False
+    session.title = title
+    session.save(update_fields=["title"])
+    return True
 
 
 def delete_session(session: Session) -> None:

@@ -10,10 +10,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from sessions_app import access
-from sessions_app.live_sessions import delete_session
+from sessions_app.live_sessions import delete_session, rename_session
 from sessions_app.models import Session
-
-TITLE_CHARS = 200
 
 
 @require_safe
@@ -26,12 +24,9 @@ def manage(request: HttpRequest, uuid: UUID) -> HttpResponse:
 @require_POST
 def rename(request: HttpRequest, uuid: UUID) -> HttpResponse:
     session = access.load(Session.objects.all(), request.user, uuid)
-    title = request.POST.get("title", "").replace("\x00", "").strip()[:TITLE_CHARS]
-    if not title:
+    if not rename_session(session, request.POST.get("title", "")):
         messages.error(request, "A session needs a title.")
         return redirect("manage-session", uuid)
-    session.title = title
-    session.save(update_fields=["title"])
     return redirect("session", uuid)
 
 

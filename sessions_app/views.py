@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import F, OrderBy, Q
+from django.db.models import F, OrderBy
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -21,7 +21,7 @@ from sessions_app.downloads import download
 from sessions_app.entries import entries_page, entry_view, raw_text
 from sessions_app.export import exported, file_name
 from sessions_app.folders import CONFIG_NAME, INDEX_NAME
-from sessions_app.listing import row_of
+from sessions_app.listing import row_of, search_words, searched
 from sessions_app.models import Job, Session
 from sessions_app.recount import UnknownEncoding, request_recount
 from sessions_app.tokens.exact import ENCODINGS
@@ -51,12 +51,10 @@ COLUMNS = (
 
 @require_safe
 def session_list(request: HttpRequest) -> HttpResponse:
-    q = request.GET.get("q", "").replace("\x00", "").strip()[:200]
+    q = search_words(request.GET.get("q", ""))
     sort = request.GET.get("sort", "")
     sort = sort if sort.removeprefix("-") in SORTS else "recent"
-    found = access.visible(Session.objects.select_related("agent"), request.user)
-    if q:
-        found = found.filter(Q(title__icontains=q) | Q(model__icontains=q) | Q(key__icontains=q))
+    found = searched(access.visible(Session.objects.select_related("agent"), request.user), q)
     page = Paginator(found.order_by(_order(sort), "-pk"), PER_PAGE).get_page(
         request.GET.get("page")
     )

@@ -43,6 +43,11 @@ class Line:
     reason: str
     steps: tuple[Step, ...]
 
+    def distance(self, billed: int | None) -> int | None:
+        """Tokens from a billed total to the line, negative behind it; none where the total is not
+        known, or the line judges something else."""
+        return self.tokens - billed if billed is not None and "billed" in self.unit else None
+
 
 @dataclass(frozen=True, slots=True)
 class Lines:
@@ -74,6 +79,10 @@ class Lines:
     def window(self) -> int:
         """The window of a run, tokens."""
         return int(self.run_window.tokens or 0)
+
+    def fill(self, tokens: int | None) -> float | None:
+        """Tokens as a share of the window of a run."""
+        return tokens / self.window if tokens is not None and self.window else None
 
 
 CHAT_ONLY: Final = "path_runs_no_gates"
