@@ -27,6 +27,7 @@ def report_json(report: AgentReport, changes: Sequence[Outcome]) -> dict[str, An
         "provider": around.provider or None,
         "model": around.model or None,
         "ruleSet": around.rules.id,
+        "notice": report.notice or None,
         "settings": [_setting(each) for each in report.settings],
         "windows": [_chain(each) for each in seen.chains],
         "lines": [_line(each) for each in seen.subject.lines.lines],

@@ -74,6 +74,8 @@ def _agent(console: Console, each: ExaminedAgent) -> None:
         console.print(
             _finding(tally.finding, f"in {tally.sessions:,} of {len(report.rows):,} sessions")
         )
+    if report.notice:
+        _line(console, report.notice)
     _head(console, "Does the flush come before the compaction?")
     _line(console, f"{seen.timing.answer.capitalize()}. {seen.timing.words}")
     if report.measured is not None:

@@ -12,7 +12,8 @@ from django.db.models import Count, Min, Q, QuerySet
 from django.utils import timezone
 
 from sessions_app.jobs import KINDS
-from sessions_app.models import Job
+from sessions_app.listing import search_words
+from sessions_app.models import Job, Session
 from sessions_app.workers import workers
 
 PER_PAGE = 50
@@ -85,7 +86,9 @@ def job_view(found: QuerySet[Job], job: Job) -> dict[str, Any]:
         running = found.filter(session=job.session_id, state=Job.State.RUNNING)
         other = running.exclude(pk=job.pk).first()
     lines = list(job.lines.order_by("-pk")[: SHOWN_LINES + 1])
+    made = job.arguments.get("copy")
     return {
+        "copy": Session.objects.filter(uuid=made, team=job.team_id).first() if made else None,
         "row": row_of(job, timezone.now(), other),
         "job": job,
         "tries": list(job.tries.all()),
@@ -106,4 +109,4 @@ def queue_state(found: QuerySet[Job]) -> dict[str, Any]:
 
 
 def _words(query: Mapping[str, str]) -> str:
-    return query.get("q", "").replace("\x00", "").strip()[:200]
+    return search_words(query.get("q", ""))

@@ -366,6 +366,8 @@ def test_a_recording_is_compacted_on_a_copy(alice: Person) -> None:
     assert list(Entry.objects.filter(window=window_of(recording)).values_list("pk", "digest")) == before  # fmt: skip
     assert len(boundaries(copy)) == 1
     assert copy.title.endswith("(copy)")
+    page = alice.client.get(f"/jobs/{job.uuid}/").content.decode()
+    assert f"/sessions/{copy.uuid}/" in page, "the way to what was made"
     jobs.retry(job)
     assert Session.objects.count() == 2
 

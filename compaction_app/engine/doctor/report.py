@@ -27,6 +27,7 @@ from compaction_app.engine.replay import Totals
 from compaction_app.engine.rule_sets import RULE_SETS, RuleSet
 
 DEFAULT_AGENT = "main"
+UNREAD = "Nothing of this file could be read: everything below holds for a file that sets nothing."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,11 @@ class Configuration:
     @property
     def is_given(self) -> bool:
         return bool(self.text)
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether nothing of a given file could be read."""
+        return self.is_given and not self.values and bool(self.findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,7 @@ class Corrected:
 @dataclass(frozen=True, slots=True)
 class AgentReport:
     """Everything about one agent. Checks and ``measured`` are of the worst session, where there is one:
-    what its billed calls say about the flush.
+    what its billed calls say about the flush. ``notice`` says what the report is not about, "" for nothing.
     """
 
     agent: str
@@ -73,6 +79,7 @@ class AgentReport:
     checked: str
     comparison: Comparison
     corrected: Corrected
+    notice: str = ""
 
 
 def read_configuration(text: str, rules: RuleSet) -> Configuration:
@@ -126,6 +133,7 @@ def agent_report(
             subject.policy, subject.around, config.values, _under_all(cases[0]) if cases else None
         ),
         corrected=_corrected(config, agent, rules, seen, cases),
+        notice=UNREAD if config.is_unread else "",
     )
 
 

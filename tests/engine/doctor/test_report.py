@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from compaction_app.engine.config.syntax import parse_config
 from compaction_app.engine.config.validate import validate_config
 from compaction_app.engine.doctor.corrections import place_of_path
-from compaction_app.engine.doctor.report import agent_report, agents_of
+from compaction_app.engine.doctor.report import agent_report, agents_of, read_configuration
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, OPENCLAW_2026_3, RULE_SETS
 from tests.engine.doctor.configs import HEALTHY, ILL, codes, read, report
 
@@ -181,3 +181,11 @@ def test_a_correction_never_makes_a_file_worse(compaction: dict[str, object], wi
 def test_a_report_without_a_configuration_judges_no_settings() -> None:
     found = agent_report(read(""), "main", DEFAULT_RULE_SET)
     assert (found.findings, found.corrected.changes) == ((), ())
+
+
+def test_a_file_that_cannot_be_read_is_not_answered_for() -> None:
+    rules = DEFAULT_RULE_SET
+    for text in ("{agents: {", "[1, 2]"):
+        assert agent_report(read_configuration(text, rules), "main", rules).notice
+    for text in ("", "{}", "{agents: {defualts: {}}}"):
+        assert not agent_report(read_configuration(text, rules), "main", rules).notice
