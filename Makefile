@@ -27,8 +27,8 @@ check: $(VENV)/.stamp-dev ## Lint, types, system checks, migrations, import floo
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(PYTEST) -q -p no:cacheprovider tests/test_floors.py
 
-bench: $(VENV)/.stamp-dev ## Measure, print a table, write bench.json
-	$(BIN)/python -m tests.bench
+bench: $(VENV)/.stamp-dev ## Measure, print a table, write bench.json (ARGS=replay: only that)
+	$(BIN)/python -m tests.bench $(ARGS)
 
 fmt: $(VENV)/.stamp-dev ## Format and mend what can be mended
 	$(BIN)/ruff check --fix .

@@ -1,4 +1,6 @@
-"""``python -m tests.bench``: run every measurement, print a table, write ``bench.json``.
+"""``python -m tests.bench [NAME...]``: measure, print a table, write ``bench.json``.
+
+Without names every measurement runs; a name is that of a file here, ``bench_NAME.py``.
 
 Each ``bench_*.py`` beside this file has ``measure() -> list[dict]`` with the keys ``name``,
 ``value``, ``unit``, ``goal``, ``ok`` and ``detail``. The exit status is 1 when a goal was missed.
@@ -10,6 +12,7 @@ import importlib
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +25,17 @@ HERE = Path(__file__).resolve().parent
 REPORT = Path("bench.json")
 
 
-def measurements(folder: Path = HERE) -> list[dict[str, Any]]:
-    """The results of all measuring modules, in the order of their names."""
+def measurements(names: Sequence[str] = (), folder: Path = HERE) -> list[dict[str, Any]]:
+    """The results of the named measuring modules, else of all, in the order of their names.
+
+    Raises:
+        SystemExit: a name for which there is no file.
+    """
+    paths = {path.stem.removeprefix("bench_"): path for path in sorted(folder.glob("bench_*.py"))}
+    if unknown := [name for name in names if name not in paths]:
+        raise SystemExit(f"no measurement named {unknown[0]}; there are: {', '.join(paths)}")
     found: list[dict[str, Any]] = []
-    for path in sorted(folder.glob("bench_*.py")):
+    for path in (paths[name] for name in names or paths):
         for result in importlib.import_module(f"tests.bench.{path.stem}").measure():
             if tuple(sorted(result)) != tuple(sorted(KEYS)):
                 raise ValueError(f"{path.name}: a result has {sorted(result)}, not {sorted(KEYS)}")
@@ -45,7 +55,7 @@ def table(results: list[dict[str, Any]]) -> Table:
 def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextlab.settings")
     django.setup()
-    results = measurements()
+    results = measurements(sys.argv[1:])
     REPORT.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     Console().print(table(results))
     return 0 if all(result["ok"] for result in results) else 1
