@@ -156,7 +156,7 @@ def _begin(
     setup: RunSetup, state: SessionState, memory: RunMemory, prompt: Message | None
 ) -> _Begun:
     if prompt is not None:
-        work = TurnWork(setup, state, turn_prompt(prompt))
+        work = TurnWork(setup, state, turn_prompt(prompt), prompt_once=True)
         return _Begun(state, work, turn_of(work, memory.counters))
     stored = open_prompt(state.branch) if memory.is_open else None
     if stored is None:
@@ -164,9 +164,9 @@ def _begin(
     state = replace(state, queued=memory.told)
     if stored is state.entries[-1]:
         before = _without_last(state)
-        work = TurnWork(setup, before, turn_prompt(stored))
+        work = TurnWork(setup, before, turn_prompt(stored), prompt_once=True)
         return _Begun(before, work, turn_of(work, memory.counters), moves=True)
-    work = TurnWork(setup, state, turn_prompt(stored))
+    work = TurnWork(setup, state, turn_prompt(stored), prompt_once=True)
     return _Begun(state, work, go_on(work, memory.spent(setup.rules)))
 
 

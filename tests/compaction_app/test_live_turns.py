@@ -197,8 +197,53 @@ def test_after_the_compaction_the_prompt_is_sent_again(session: Session) -> None
     again = live_turns.prepare(session).next
     assert again.action == "send" and again.context is not None
     texts = [message["content"][0]["text"] for message in again.context.messages]
-    assert texts[0].endswith("<summary>\ns\n</summary>") and texts[-1] == "more"
-    assert not any("xxx" in text for text in texts)
+    assert texts[0].endswith("<summary>\ns\n</summary>")
+    assert texts[1:] == ["more"], "once, though the session holds it already"
+
+
+def compacted(session: Session, kept: str) -> None:
+    with store.writing(session) as writer:
+        made = {"type": "compaction", "summary": "s", "firstKeptEntryId": kept, "tokensBefore": 9}
+        writer.append_entries([made])
+
+
+def test_after_a_compaction_in_the_middle_of_a_turn_its_tools_are_not_lost(
+    session: Session,
+) -> None:
+    turn(session, "x" * 8_000)
+    live_turns.report_call(session, [user("read"), calls("c1")])
+    kept = entries(session)[-2].entry_id
+    live_turns.report_call(session, [result("c1", "text")], error=OVERFLOW)
+    compacted(session, kept)
+    again = live_turns.prepare(session).next
+    assert again.action == "send" and again.context is not None
+    roles = [message["role"] for message in again.context.messages]
+    assert roles[1:] == ["user", "assistant", "toolResult"]
+
+
+def test_where_the_prompt_was_summarised_the_turn_goes_on_from_its_results(
+    session: Session,
+) -> None:
+    turn(session, "x" * 8_000)
+    live_turns.report_call(session, [user("read"), calls("c1")])
+    kept = entries(session)[-1].entry_id
+    live_turns.report_call(session, [result("c1", "text")], error=OVERFLOW)
+    compacted(session, kept)
+    again = live_turns.prepare(session).next
+    assert again.context is not None
+    assert [m["role"] for m in again.context.messages][1:] == ["assistant", "toolResult"]
+
+
+def test_a_stored_prompt_is_sent_once_after_the_compaction_before_its_turn(
+    session: Session,
+) -> None:
+    turn(session, "x" * 8_000)
+    live_turns.append(session, [user("more")])
+    compacted(session, entries(session)[-1].entry_id)
+    again = live_turns.prepare(session).next
+    assert again.context is not None
+    texts = [message["content"][0]["text"] for message in again.context.messages]
+    assert texts[1:] == ["more"]
 
 
 def test_recovery_has_its_limits(session: Session) -> None:
@@ -208,6 +253,20 @@ def test_recovery_has_its_limits(session: Session) -> None:
         writer.state = with_failure(writer.state, "compact", writer.head, "nothing to compact")
     blocked = live_turns.prepare(session).next
     assert blocked.action == "blocked" and "/new" in (blocked.reply or "")
+
+
+def test_results_cut_after_an_overflow_leave_the_prompt_there_once(
+    full_of_results: Session,
+) -> None:
+    session = full_of_results
+    live_turns.report_call(session, [user("more")], error=OVERFLOW)
+    with store.writing(session) as writer:
+        writer.state = with_failure(writer.state, "compact", writer.head, "nothing to compact")
+    again = live_turns.prepare(session).next
+    assert again.action == "send" and again.context is not None and again.rewritten
+    last = [m for m in again.context.messages if m["role"] == "user"][-1]
+    assert [block["text"] for block in last["content"]] == ["more"]
+    assert [m["role"] for m in again.context.messages][-2:] == ["assistant", "user"]
 
 
 def test_another_error_lets_the_call_be_tried_again(session: Session) -> None:

@@ -42,11 +42,16 @@ Message = Mapping[str, Any]
 
 
 class Attempt:
-    """The context in memory: ``base`` from the session, ``news`` since the prompt."""
+    """The context in memory: ``base`` from the session, ``news`` since the prompt.
+
+    ``since`` is what the session holds of an earlier attempt, from the prompt on, where that is not sent
+    a second time.
+    """
 
     def __init__(self, run: ModelRun) -> None:
         self.run, self.work = run, run.work
         self.base: list[Message] = []
+        self.since: list[Message] = []
         self.news: list[Message] = []
         self.compacted = False
         self.overflow_attempted = False
@@ -73,12 +78,12 @@ class Attempt:
             if end is not None:
                 return end
         yield from self.run.store_prompt()
-        stored = message_of(self.run.message)
-        self.news = [
-            *self.told(),
-            {**stored, "content": with_text(stored.get("content"), self.run.sent)},
-        ]
+        self.news = [*self.told(), *(self.since or [self._prompt()])]
         return (yield from self.talk())
+
+    def _prompt(self) -> Message:
+        stored = message_of(self.run.message)
+        return {**stored, "content": with_text(stored.get("content"), self.run.sent)}
 
     def note_touch(self) -> None:
         """When the provider's cache was last used, as the session tells."""
@@ -105,6 +110,8 @@ class Attempt:
         stored = list(messages_of_path(self.work.state.branch))
         while stored and failed(stored[-1]):
             stored.pop()
+        if self.work.prompt_once and self.run.prompt_stored:
+            stored, self.since = since_prompt(stored)
         self.base = attempt_history(stored, self.work.rules, now)
         if self.work.rules.turn.stamps_history and self.work.setup.around.path == "chat":
             self.base = stamped(self.base)
@@ -216,6 +223,20 @@ class Attempt:
             if verdict.likely:
                 return AttemptEnd("overflow", error)
         return AttemptEnd("answered")
+
+
+def since_prompt(messages: list[Message]) -> tuple[list[Message], list[Message]]:
+    """A stored history as what stood before its last prompt, and what came from there on.
+
+    Where a compaction has summarised the prompt, the second begins with what it kept; it is empty where
+    nothing of the turn is left.
+    """
+    places = [at for at, message in enumerate(messages) if message.get("role") == "user"]
+    start = max(places, default=0)
+    if not places:
+        while start < len(messages) and messages[start].get("role") == "compactionSummary":
+            start += 1
+    return messages[:start], messages[start:]
 
 
 def failed(message: Message) -> bool:

@@ -54,8 +54,9 @@ def check_prompt(attempt: Attempt) -> Steps[AttemptEnd | None]:
     setup, work = attempt.work.setup, attempt.work
     if setup.rules.routing is None:
         return None
+    history = [*attempt.base, *attempt.since[1:]]
     copy = truncate_for_prompt(
-        attempt.base, setup.lines.window, setup.rules.pruning.recovery, setup.tool_cap_chars
+        history, setup.lines.window, setup.rules.pruning.recovery, setup.tool_cap_chars
     )
     route = route_prompt(
         setup.rules.routing,
@@ -145,7 +146,7 @@ def trigger(attempt: Attempt, answer: Message, *, skip_aborted: bool = True) -> 
         attempt.compacted = True
         yield from attempt.load()
         attempt.projection = without_lost(attempt.projection, attempt.base)
-        attempt.news = []
+        attempt.news = list(attempt.since)
     return found.retry and made.outcome == "compacted"
 
 

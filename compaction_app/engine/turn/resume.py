@@ -6,14 +6,14 @@ the session holds and from what the run has spent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from compaction_app.engine.overflow import classify_overflow
 from compaction_app.engine.pruning.tool_calls import tool_calls
 from compaction_app.engine.recovery_limits import RecoveryCounters
-from compaction_app.engine.turn.attempt import Attempt, failed
+from compaction_app.engine.turn.attempt import Attempt, failed, since_prompt
 from compaction_app.engine.turn.attempt_stages import AttemptEnd
 from compaction_app.engine.turn.closing import close_run
 from compaction_app.engine.turn.history import attempt_history
@@ -52,12 +52,6 @@ def go_on(work: TurnWork, spent: Spent) -> Steps[TurnResult]:
     return work.finished(end, run.reply)
 
 
-def last_prompt(messages: Sequence[Message]) -> int | None:
-    """The place of the prompt that the messages after it belong to."""
-    places = (at for at in range(len(messages) - 1, -1, -1) if messages[at].get("role") == "user")
-    return next(places, None)
-
-
 class Resumed(Attempt):
     """An attempt in its middle: what came in since its prompt stands in the session."""
 
@@ -68,10 +62,9 @@ class Resumed(Attempt):
     def _until_end(self) -> Steps[AttemptEnd]:
         now = yield Moment("entry")
         messages = list(messages_of_path(self.work.state.branch))
-        place = last_prompt(messages)
-        start = len(messages) if place is None else place
-        self.base = attempt_history(messages[:start], self.work.rules, now)
-        self.news = [*self.told(), *messages[start:]]
+        before, since = since_prompt(messages)
+        self.base = attempt_history(before, self.work.rules, now)
+        self.news = [*self.told(), *since]
         self.note_touch()
         self.touched_ms = self.touched_ms if self.pruned_ms is None else self.pruned_ms
         last = messages[-1] if messages else {}

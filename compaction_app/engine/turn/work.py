@@ -46,10 +46,23 @@ class TurnPrompt:
 
 
 class TurnWork:
-    """The working state of one turn; its parts record here and replace ``state``."""
+    """The working state of one turn; its parts record here and replace ``state``.
 
-    def __init__(self, setup: RunSetup, state: SessionState, prompt: TurnPrompt) -> None:
+    ``prompt_once``: an attempt behind the first goes on from what the session holds since the prompt.
+    The runtime's retries send a prompt that is stored already a second time instead (run
+    overflow-summary-500-safeguard, turn 10).
+    """
+
+    def __init__(
+        self,
+        setup: RunSetup,
+        state: SessionState,
+        prompt: TurnPrompt,
+        *,
+        prompt_once: bool = False,
+    ) -> None:
         self.setup, self.state, self.prompt = setup, state, prompt
+        self.prompt_once = prompt_once
         self.queued = state.queued
         self.rules = setup.rules
         self.total_before = total_tokens(state.index)
