@@ -12,17 +12,20 @@ from compaction_app.engine.silent_reply import SILENT_TOKEN
 from compaction_app.engine.turn.requests import Compaction
 from compaction_app.flush_asks import asked_flush
 from compaction_app.flush_jobs import DUE
+from compaction_app.live_report import Reported
 from compaction_app.next_step import Next
-from sessions_app.models import Session
+from sessions_app.models import Job, Session
 from sessions_app.transcripts.session_index import is_known_fresh, total_tokens
-from sessions_app.writing import Appended
 
 Json = dict[str, Any]
 
 
-def appended_out(session: Session, done: Appended, origin: Sequence[int], lines: Lines) -> Json:
-    """What an append did, each receipt with the sent message that it is of."""
+def appended_out(
+    session: Session, reported: Reported, origin: Sequence[int], lines: Lines, job: Job | None
+) -> Json:
+    """What a request stored and decided, each receipt with the sent message that it is of."""
     session.refresh_from_db()
+    done = reported.appended
     return {
         "head": done.head,
         "entries": done.entries,
@@ -34,10 +37,14 @@ def appended_out(session: Session, done: Appended, origin: Sequence[int], lines:
                 "added": list(receipt.added),
                 "reason": receipt.reason,
                 "changes": list(receipt.changes),
+                "estimated_tokens": receipt.tokens,
+                "billed_tokens": receipt.billed,
             }
             for sent, receipt in zip(origin, done.receipts, strict=True)
         ],
         "pressure": pressure_out(session, lines),
+        "decisions": [stage_out(stage) for stage in reported.stages],
+        "jobs": [job.uuid] if job else [],
         "event": done.event,
     }
 
@@ -76,7 +83,6 @@ def follows_out(step: Next) -> Json:
         "action": step.action,
         "due": due_out(step.compaction) if step.compaction else None,
         "reply": step.reply,
-        "decisions": [stage_out(stage) for stage in step.stages],
     }
 
 

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponseBase
 from ninja import Router, Status
 
 from compaction_app import live_turns
+from compaction_app.api import stage_out
 from compaction_app.due_jobs import due_job
 from compaction_app.live_answers import appended_out, change_out, flush_turn_out, follows_out
 from compaction_app.live_schemas import (
@@ -53,6 +54,7 @@ router = Router(tags=["live"], by_alias=True)
 # An address belongs to one router: what lies at one that the floor below has goes to its router.
 WRITES = {**PROBLEMS, 409: Problem}
 Json = dict[str, Any]
+NOTHING: Json = {"action": None, "due": None, "reply": None}
 FILE = {
     "responses": {
         200: {
@@ -106,17 +108,21 @@ def export(request: HttpRequest, session_id: UUID) -> HttpResponseBase:
 
 @router.post("/sessions/{uuid:session_id}/messages", auth=WRITE, response={200: AppendedOut, **WRITES})  # fmt: skip
 def append_messages(request: HttpRequest, session_id: UUID, payload: MessagesIn) -> Json:
-    """Append messages, in order, without a model call; results that are too large are cut and told."""
+    """Append messages, in order, without a model call; results that are too large are cut and told.
+
+    Behind a turn's last answer, and behind an error, what follows is decided and its job started.
+    """
     session = _session(request, session_id)
     stored, origin = _stored(payload.form, payload.messages)
 
     def work() -> Json:
         live = LiveSetup.of(session)
         with _told():
-            done = live_turns.append(
+            done = live_turns.append_messages(
                 session, stored, expected_head=payload.expected_head, live=live
             )
-        return appended_out(session, done, origin, live.setup.lines)
+        job = due_job(session, done.next) if done.next else None
+        return appended_out(session, done, origin, live.setup.lines, job)
 
     return once(request, work)
 
@@ -152,6 +158,7 @@ def _prepared(request: HttpRequest, session_id: UUID, payload: PrepareIn) -> Jso
     context = step.context if step.action == "send" else None
     return {
         **follows_out(step),
+        "decisions": [stage_out(stage) for stage in step.stages],
         "head": done.head,
         "job": job.uuid if job else None,
         "flush_turn": flush_turn_out(session, prompt)
@@ -168,7 +175,10 @@ def _prepared(request: HttpRequest, session_id: UUID, payload: PrepareIn) -> Jso
 
 @sessions.post("/sessions/{uuid:session_id}/calls", auth=WRITE, response={200: ReportedOut, **WRITES}, tags=["live"])  # fmt: skip
 def report_call(request: HttpRequest, session_id: UUID, payload: CallIn) -> Json:
-    """Store a model call: what was sent anew and the answer with its usage, or the error."""
+    """Store a model call: what was sent anew and the answer with its usage, or the error.
+
+    A prompt alone confirms that its turn is blocked: it is stored with the reply to its user.
+    """
     session = _session(request, session_id)
     stored, origin = _stored(payload.form, payload.messages) if payload.messages else ([], [])
     if not stored and payload.error is None:
@@ -187,12 +197,10 @@ def report_call(request: HttpRequest, session_id: UUID, payload: CallIn) -> Json
                 expected_head=payload.expected_head,
                 live=live,
             )
-        appended = appended_out(session, done.appended, origin, live.setup.lines)
-        if done.next is None:
-            nothing: Json = {"action": None, "due": None, "reply": None, "decisions": []}
-            return {**appended, **nothing}
-        job = due_job(session, done.next)
-        return {**appended, **follows_out(done.next), "job": job.uuid if job else None}
+        job = due_job(session, done.next) if done.next else None
+        appended = appended_out(session, done, origin, live.setup.lines, job)
+        follows = follows_out(done.next) if done.next else NOTHING
+        return {**appended, **follows, "job": job.uuid if job else None}
 
     return once(request, work)
 

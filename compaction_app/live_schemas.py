@@ -189,6 +189,8 @@ class ReceiptOut(CamelSchema):
     added: list[str] = Field(description="Entries that were stored because of it.")
     reason: str = Field(examples=["stored"])
     changes: list[Json]
+    estimated_tokens: int = Field(description="Of what was stored for it, tokens (characters / 4).", examples=[12])  # fmt: skip
+    billed_tokens: int | None = Field(description="What the provider counted for the call that it answers, prompt and answer, tokens; null without a usage.", examples=[1_280])  # fmt: skip
 
 
 class LineDistance(CamelSchema):
@@ -214,6 +216,8 @@ class AppendedOut(CamelSchema):
     estimated_tokens: int = Field(description="Of what was added, characters / 4.")
     receipts: list[ReceiptOut]
     pressure: PressureOut
+    decisions: list[DecisionStage] = Field(description="What the rules decided about it, fired or not; stored too.")  # fmt: skip
+    jobs: list[UUID] = Field(description="Jobs that do what has become due.")
     event: int = Field(description="Number of the newest event.")
 
 
@@ -264,5 +268,4 @@ class ReportedOut(AppendedOut):
     action: Literal["send", "flush", "compact", "blocked", "done"] | None = Field(description="null: go on with the results of the tools that were asked for.")  # fmt: skip
     due: DueOut | None
     job: UUID | None = None
-    reply: str | None
-    decisions: list[DecisionStage]
+    reply: str | None = Field(description="What a blocked turn says to the user; it is stored.")

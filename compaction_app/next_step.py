@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import Any, Literal
 
 from compaction_app.engine.decision import Decision
+from compaction_app.engine.pruning.persist import is_transcript_only
 from compaction_app.engine.turn.record import Event, StageRecord, TurnResult
 from compaction_app.engine.turn.requests import (
     Compaction,
@@ -44,14 +45,16 @@ class Next:
 
     ``state`` is the session as it would be then. ``added`` are the entries it has behind the stored
     ones; of them ``rewritten`` is the branch of a truncation, which stands before the prompt. Where the
-    prompt is stored already it has to move behind that branch: ``moved`` is its message. ``stages`` are
-    all decisions made on the way, ``events`` what fired.
+    prompt is stored already it has to move behind that branch: ``moved`` is its message. ``replies`` are
+    what the runtime itself says in the session, to the user of a blocked turn. ``stages`` are all
+    decisions made on the way, ``events`` what fired.
     """
 
     action: Action
     state: SessionState
     added: tuple[Message, ...]
     rewritten: tuple[Message, ...]
+    replies: tuple[Message, ...]
     moved: Message | None
     stages: tuple[StageRecord, ...]
     events: tuple[Event, ...]
@@ -137,12 +140,18 @@ class _Begun:
     ) -> Next:
         prompt = message_of(self.work.prompt.message)
         added = result.state.entries[len(self.base.entries) :]
-        rewritten = tuple(takewhile(lambda entry: entry.get("message") is not prompt, added))
+        replies = tuple(filter(_is_reply, added))
+        rewritten = tuple(
+            takewhile(
+                lambda entry: entry.get("message") is not prompt and not _is_reply(entry), added
+            )
+        )
         return Next(
             action=action,
             state=result.state,
             added=added,
             rewritten=rewritten,
+            replies=replies,
             moved=prompt if self.moves and rewritten else None,
             stages=result.stages,
             events=result.events,
@@ -168,6 +177,11 @@ def _begin(
         return _Begun(before, work, turn_of(work, memory.counters), moves=True)
     work = TurnWork(setup, state, turn_prompt(stored), prompt_once=True)
     return _Begun(state, work, go_on(work, memory.spent(setup.rules)))
+
+
+def _is_reply(entry: Message) -> bool:
+    message = entry.get("message")
+    return isinstance(message, Mapping) and is_transcript_only(message)
 
 
 def open_prompt(branch: Sequence[Message]) -> Message | None:

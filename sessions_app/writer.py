@@ -19,6 +19,7 @@ from sessions_app.tokens.exact import encoding_for
 from sessions_app.transcripts.measures import Measures, measure
 from sessions_app.transcripts.timestamps import iso_text
 from sessions_app.transcripts.transcript import Entry, Header, Mark
+from sessions_app.transcripts.usage import prompt_tokens
 from sessions_app.writing import (
     Appended,
     BadMessage,
@@ -76,9 +77,9 @@ class Writer:
         self._check_json(verdicts)
         first = self.window.entry_count
         stored = self.append_entries(self._entry(i) for verdict in verdicts for i in verdict.items)
-        ids = iter([entry.id for entry, _ in stored])
+        rest = iter(stored)
         return Appended(
-            receipts=tuple(_receipt(verdict, ids) for verdict in verdicts),
+            receipts=tuple(_receipt(verdict, rest) for verdict in verdicts),
             head=self.head,
             first_seq=first,
             entries=self.window.entry_count,
@@ -210,7 +211,17 @@ class Writer:
         WorkspaceUse.objects.create(window=window, from_seq=call, snapshot_id=agent.workspace_id)
 
 
-def _receipt(verdict: Verdict, ids: Iterator[str]) -> Receipt:
-    own = [next(ids) for _ in verdict.items]
-    stored = None if verdict.own is None else own.pop(verdict.own)
-    return Receipt(stored, tuple(own), verdict.reason, verdict.changes)
+def _receipt(verdict: Verdict, rest: Iterator[tuple[Entry, Measures]]) -> Receipt:
+    stored = [next(rest) for _ in verdict.items]
+    ids = [entry.id for entry, _ in stored]
+    own = None if verdict.own is None else ids.pop(verdict.own)
+    usage = None if verdict.own is None else stored[verdict.own][1].usage
+    sent = prompt_tokens(usage)
+    return Receipt(
+        id=own,
+        added=tuple(ids),
+        reason=verdict.reason,
+        changes=verdict.changes,
+        tokens=sum(measures.tokens for _, measures in stored),
+        billed=None if sent is None or usage is None else round(sent + (usage.output or 0)),
+    )

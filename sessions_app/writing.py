@@ -66,12 +66,16 @@ BeforeWrite = Callable[[JsonObject, LiveState, int], tuple[Verdict, LiveState]]
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """What became of a sent message: the id it is stored under (none: ``reason`` says why), and the
-    ids of entries that were stored because of it, before or behind it."""
+    ids of entries that were stored because of it, before or behind it. ``tokens`` estimates all that was
+    stored (characters / 4), ``billed`` is what the provider counted for the call it answers: prompt and
+    answer."""
 
     id: str | None
     added: tuple[str, ...]
     reason: str
     changes: tuple[JsonObject, ...] = ()
+    tokens: int = 0
+    billed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -339,3 +339,88 @@ def test_a_call_is_reported_at_an_expected_head_or_not_at_all(session: Session) 
     turn(session)
     with pytest.raises(HeadMoved):
         live_turns.report_call(session, [user("x"), answer("y")], expected_head=head)
+
+
+def blocked(session: Session) -> None:
+    """A session whose turns cannot begin: what must happen first has failed."""
+    turn(session, "x" * 8_000, prompt=27_000)
+    with store.writing(session) as writer:
+        for work in ("flush", "compact"):
+            writer.state = with_failure(writer.state, work, writer.head, "no model")
+
+
+def test_a_prompt_whose_turn_is_blocked_is_stored_with_its_reply(session: Session) -> None:
+    blocked(session)
+    told = live_turns.prepare(session, user("more")).next
+    assert told.action == "blocked"
+    reported = live_turns.report_call(session, [user("more")])
+    assert reported.next is not None
+    assert (reported.next.action, reported.next.reply) == ("blocked", told.reply)
+    prompt, reply = (record_of(row.payload)["message"] for row in entries(session)[-2:])
+    assert prompt["content"] == user("more")["content"]
+    assert (reply["role"], reply["model"]) == ("assistant", "gateway-injected")
+    assert told.reply in reply["content"][0]["text"]
+    assert [stage.stage for stage in reported.stages][:1] == ["flush"]
+    again = live_turns.prepare(session, user("again")).next
+    assert again.stages[0].stage == "flush", "the turn is over, a new one begins"
+
+
+def test_a_prompt_alone_is_stored_and_judged_before_its_call(session: Session) -> None:
+    reported = live_turns.report_call(session, [user("more")])
+    assert (reported.next, reported.stages) == (None, ())
+    assert [row.role for row in entries(session)] == ["user"]
+    assert live_turns.prepare(session).next.action == "send"
+
+
+def test_a_recovery_that_gives_up_leaves_its_reply_in_the_session(session: Session) -> None:
+    turn(session, "x" * 8_000)
+    reported = None
+    for _ in range(5):
+        messages = [] if reported else [user("more")]
+        reported = live_turns.report_call(session, messages, error=OVERFLOW)
+        assert reported.next is not None
+        if reported.next.action == "blocked":
+            break
+        with store.writing(session) as writer:
+            compacted_at = entries(session)[-1].entry_id
+            made = {"summary": "s", "firstKeptEntryId": compacted_at, "tokensBefore": 9}
+            writer.append_entries([{"type": "compaction", **made}])
+    assert reported is not None and reported.next is not None
+    assert reported.next.action == "blocked" and "/new" in (reported.next.reply or "")
+    reply = record_of(entries(session)[-1].payload)["message"]
+    assert (reply["model"], reply["content"][0]["text"]) == (
+        "gateway-injected",
+        reported.next.reply,
+    )
+
+
+def test_what_follows_an_appended_answer_is_decided_as_behind_a_reported_call(
+    alice: Person,
+) -> None:
+    reported, appended = live_session(alice), live_session(alice, name="b")
+    for prompt in (1_000, 27_000):
+        said = answer("yes", prompt=prompt)
+        # A message with a time of its own is judged on the whole session, not by its usage alone.
+        first = live_turns.report_call(reported, [user("more"), {**said, "timestamp": FIRST_MS}])
+        second = live_turns.append_messages(appended, [user("more"), said])
+        assert first.next is not None and second.next is not None
+        judged = [(stage.stage, stage.decision) for stage in second.stages]
+        assert [(s.stage, s.decision) for s in first.stages[-len(judged) :]] == judged
+        assert second.next.action == first.next.action == "done"
+        assert (second.next.compaction is None) == (first.next.compaction is None)
+    assert second.next.compaction is not None
+    rules = Decision.objects.filter(session=appended).values_list("rule", flat=True)
+    assert "inner_trigger" in rules
+
+
+def test_messages_in_the_middle_of_a_turn_decide_nothing(session: Session) -> None:
+    assert live_turns.append_messages(session, [user("read"), calls("c1")]).stages == ()
+    assert live_turns.append_messages(session, [result("c1")]).stages == ()
+    assert not Decision.objects.exists()
+
+
+def test_each_receipt_tells_what_its_message_weighs(session: Session) -> None:
+    done = live_turns.append(session, [user("x" * 400), answer("y" * 40, prompt=1_000, output=30)])
+    assert [receipt.tokens for receipt in done.receipts] == [100, 10]
+    assert [receipt.billed for receipt in done.receipts] == [None, 1_030]
+    assert done.tokens == 110

@@ -16,8 +16,8 @@ from compaction_app.engine.tape.recorded import TurnRows
 from compaction_app.engine.tape.run import ReplayRun, carry_out
 from compaction_app.engine.tape.work import ReplayedTurn, SessionReplay, TurnRecord
 from compaction_app.engine.turn.compacting import CompactionAsk
+from compaction_app.engine.turn.reply import gateway_reply
 from compaction_app.engine.turn.runtime_event import compacted_event, with_event
-from compaction_app.engine.turn.turn import gateway_reply
 from sessions_app.transcripts.session_index import RunReport, persist_usage, total_tokens
 from sessions_app.transcripts.usage import Usage, accumulate_usage, prompt_tokens
 

@@ -18,6 +18,7 @@ from compaction_app.engine.turn.attempt_stages import AttemptEnd
 from compaction_app.engine.turn.closing import close_run
 from compaction_app.engine.turn.history import attempt_history
 from compaction_app.engine.turn.record import TurnResult
+from compaction_app.engine.turn.reply import gateway_answers
 from compaction_app.engine.turn.requests import Moment, Steps
 from compaction_app.engine.turn.run import ModelRun, carry_out
 from compaction_app.engine.turn.work import TurnWork
@@ -47,6 +48,8 @@ def go_on(work: TurnWork, spent: Spent) -> Steps[TurnResult]:
     run.counters, run.usages = spent.counters, list(spent.usages)
     again = spent.retries or _ends_in_compaction(work)
     end = yield from carry_out(run, None if again else Resumed(run, spent.touched_ms))
+    if end == "blocked" and run.reply is not None:
+        yield from gateway_answers(work, run.reply, stored=True)
     if end == "answered":
         yield from close_run(run)
     return work.finished(end, run.reply)

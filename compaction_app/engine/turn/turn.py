@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from compaction_app.engine.compaction.run import CompactionRun
-from compaction_app.engine.recovery_limits import OVERFLOW_TEXT, RecoveryCounters
+from compaction_app.engine.recovery_limits import RecoveryCounters
 from compaction_app.engine.turn.closing import close_run, count_compactions
 from compaction_app.engine.turn.compacting import CompactionAsk, compact
 from compaction_app.engine.turn.gates import flush, preflight
 from compaction_app.engine.turn.record import TurnResult
+from compaction_app.engine.turn.reply import gateway_answers
 from compaction_app.engine.turn.requests import Moment, Steps
 from compaction_app.engine.turn.run import ModelRun, carry_out
 from compaction_app.engine.turn.runtime_event import compacted_event, compacted_text, with_event
@@ -24,18 +25,12 @@ from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.engine.turn.state import SessionState
 from compaction_app.engine.turn.work import TurnPrompt, TurnWork
 from sessions_app.transcripts.session_index import total_tokens
-from sessions_app.transcripts.timestamps import iso_text
 
 _STAGES: Final[Mapping[str, Callable[[TurnWork], Steps[str | None]]]] = {
     "preflight": preflight,
     "flush": flush,
 }
 COMMAND_MARK: Final = "⚙️"
-GATEWAY_ID_TAIL: Final = "-0000-4000-8000-000000000000"
-"""The gateway's own entries have ids of 36 characters, those of the agent have 8."""
-
-NO_USAGE: Final = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0}
-NO_COST: Final = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}
 
 
 def run_turn(setup: RunSetup, state: SessionState, prompt: TurnPrompt) -> Steps[TurnResult]:
@@ -53,14 +48,14 @@ def turn_of(work: TurnWork, counters: RecoveryCounters | None = None) -> Steps[T
     for stage in setup.order.turn:
         reply = yield from _STAGES[stage](work)
         if reply is not None:
-            yield from _reply(work, reply, stored=False)
+            yield from gateway_answers(work, reply, stored=False)
             blocked = stage == "flush"
             return work.finished("blocked" if blocked else "failed", reply)
     run = ModelRun(work, "turn", prompt.message, prompt.sent, setup.system.chars)
     run.counters = counters or RecoveryCounters()
     end = yield from carry_out(run)
     if end == "blocked" and run.reply is not None:
-        yield from _reply(work, run.reply, stored=run.prompt_stored)
+        yield from gateway_answers(work, run.reply, stored=run.prompt_stored)
     if end == "answered":
         yield from close_run(run)
         work.has_replied = True
@@ -86,7 +81,7 @@ def run_manual_compaction(
         yield from count_compactions(work, 1, made.tokens_after)
         yield from _announce(work, made)
     if follows:
-        yield from _reply(work, _command_answer(work, made), stored=False)
+        yield from gateway_answers(work, _command_answer(work, made), stored=False)
     return work.finished("compacted" if done else "refused", made.message)
 
 
@@ -110,41 +105,3 @@ def _announce(work: TurnWork, made: CompactionRun) -> Steps[None]:
         work.rules.turn.events,
     )
     work.state = replace(work.state, queued=with_event(work.state.queued, event))
-
-
-def _reply(work: TurnWork, text: str, *, stored: bool) -> Steps[None]:
-    """The gateway's own answer, stored as an assistant's message without usage (runs 2, 3.10)."""
-    if work.setup.around.path != "chat":
-        return
-    if not stored:
-        yield from work.append_prompt()
-    now = yield Moment("entry")
-    identity, leaf = next(work.setup.new_ids), work.state.leaf_id
-    reply = gateway_reply(text, work.prompt.run_id, identity, leaf, now)
-    if work.rules.turn.command_follows:
-        message = reply["message"]
-        reply["message"] = {**message, "openclawDisplayContent": message["content"]}
-    yield from work.append(reply)
-
-
-def gateway_reply(
-    text: str, run_id: str, identity: str, parent: str | None, now: float
-) -> dict[str, Any]:
-    """The entry of an answer that the gateway wrote itself."""
-    from_flush = text == OVERFLOW_TEXT and run_id
-    named = f"[[reply_to:{run_id}]]\n{text}" if from_flush else text
-    message: dict[str, Any] = {
-        "role": "assistant",
-        "content": [{"type": "text", "text": named}],
-        "timestamp": now,
-        "stopReason": "stop",
-        "usage": {**NO_USAGE, "cost": dict(NO_COST)},
-        "api": "openai-responses",
-        "provider": "openclaw",
-        "model": "gateway-injected",
-    }
-    if run_id:
-        message["idempotencyKey"] = run_id
-    long = identity if identity.endswith(GATEWAY_ID_TAIL) else identity + GATEWAY_ID_TAIL
-    entry = {"type": "message", "id": long, "parentId": parent}
-    return {**entry, "timestamp": iso_text(now), "message": message}

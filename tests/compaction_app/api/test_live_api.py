@@ -8,7 +8,8 @@ from uuid import uuid4
 import pytest
 
 from compaction_app.models import Decision
-from sessions_app import jobs
+from compaction_app.run_memory import with_failure
+from sessions_app import jobs, store
 from sessions_app.models import Entry, Session
 from tests.api_client import ApiClient, api_of
 from tests.compaction_app.live import answer, live_agent, live_session, user
@@ -66,6 +67,45 @@ def test_appending_answers_ids_tokens_and_pressure(session: Session, api: ApiCli
     distance = {line["name"]: line["distance"] for line in pressure["lines"]}
     assert distance["flush"] == 24_000 - 12_000
     assert distance["pre_prompt"] is None, "it judges an estimate, not what was billed"
+
+
+def test_appending_an_answer_tells_what_was_decided_and_which_job_it_started(
+    session: Session, api: ApiClient
+) -> None:
+    turn = [user("hello " * 2_000), answer("yes", prompt=1_000)]
+    got = api.post(path(session, "/messages"), {"messages": turn})
+    assert got["jobs"] == []
+    (judged,) = [d for d in got["decisions"] if d["kind"] == "inner_trigger"]
+    assert (judged["fired"], judged["reason"]) == (False, "below_threshold")
+    assert [receipt["billedTokens"] for receipt in got["receipts"]] == [None, 1_010]
+    assert (
+        sum(receipt["estimatedTokens"] for receipt in got["receipts"]) == (got["estimatedTokens"])
+    )
+    full = {"messages": [user("more"), answer("yes", prompt=26_000)]}
+    got = api.post(path(session, "/messages"), full)
+    (job,) = got["jobs"]
+    assert api.get(f"/jobs/{job}")["kind"] == "compaction"
+    stored = api.get(path(session, "/decisions?kind=inner_trigger"))["items"]
+    assert [d["outcome"] for d in stored] == ["none", "compact"]
+    assert [d["reason"] for d in stored] == ["below_threshold", "above_threshold"]
+
+
+def test_a_blocked_turn_is_confirmed_with_its_prompt_alone(
+    session: Session, api: ApiClient
+) -> None:
+    turn = {"messages": [user("hello " * 2_000), answer("yes", prompt=26_000)]}
+    api.post(path(session, "/calls"), turn)
+    with store.writing(session) as writer:
+        for work in ("flush", "compact"):
+            writer.state = with_failure(writer.state, work, writer.head, "no model")
+    prompt = user("next")
+    told = api.post(path(session, "/prepare"), {"prompt": prompt})
+    assert (told["action"], told["messages"]) == ("blocked", None)
+    said = api.post(path(session, "/calls"), {"messages": [prompt]})
+    assert (said["action"], said["reply"], said["job"]) == ("blocked", told["reply"], None)
+    assert len(said["receipts"]) == 1
+    rows = list(Entry.objects.order_by("-seq").values_list("role", flat=True))[:2]
+    assert rows == ["assistant", "user"]
 
 
 def test_an_expected_head_that_moved_is_told(session: Session, api: ApiClient) -> None:

@@ -1,0 +1,203 @@
+"""Messages and calls of a live session on their way into the store, with the decisions around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from compaction_app import decisions, webhooks
+from compaction_app.engine.overflow import classify_overflow
+from compaction_app.engine.pruning.persist import is_transcript_only
+from compaction_app.engine.turn.attempt import failed
+from compaction_app.engine.turn.record import StageRecord
+from compaction_app.engine.turn.setup import RunSetup
+from compaction_app.engine.turn.state import SessionState
+from compaction_app.live_state import LiveSession, load_window
+from compaction_app.models import Decision
+from compaction_app.next_step import Next, NothingToSend, next_step
+from compaction_app.run_memory import RunMemory, ended, memory_of, with_memory
+from compaction_app.session_guard import ends_run, guard_of
+from sessions_app.transcripts.usage import normalize_usage, prompt_tokens
+from sessions_app.writer import Writer
+from sessions_app.writing import Appended, Receipt
+
+Message = Mapping[str, Any]
+CACHE_STAGE: Final = "cache_ttl_pruning"
+SOME_PROMPT: Final = {"type": "message", "id": "0", "message": {"role": "user", "content": ""}}
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What a request left: what became of its messages, what follows (none: the agent sends what comes
+    next, such as the results of the tools it was asked for), and all decisions that were stored."""
+
+    appended: Appended
+    next: Next | None
+    stages: tuple[StageRecord, ...] = ()
+
+
+class Report:
+    """What one request writes, under the session's lock."""
+
+    def __init__(self, writer: Writer, setup: RunSetup) -> None:
+        self.writer, self.setup = writer, setup
+        self.guard = guard_of(setup)
+        self.first = writer.window.entry_count
+        self.receipts: list[Receipt] = []
+        self.stages: list[StageRecord] = []
+        self.last: Message | None = None
+        self.blocked: Next | None = None
+        self.pruned = False
+
+    def take(self, sent: Sequence[Message], answer: Sequence[Message]) -> None:
+        """Store one call, with the decisions that led to it between its prompt and its answer."""
+        prompt = sent[-1] if sent and sent[-1]["role"] == "user" else None
+        self.pruned, self.blocked = False, None
+        self.store(sent[:-1] if prompt is not None else sent)
+        step = None
+        if prompt is not None or (answer and memory_of(self.writer.state).is_open):
+            step = self._decide(prompt, is_called=bool(answer))
+        self.store([] if prompt is None else [prompt])
+        if step is not None and step.action == "blocked" and not answer:
+            self._block(step)
+        if self.pruned:
+            memory = replace(memory_of(self.writer.state), touched_ms=self.writer.now_ms)
+            self.writer.state = with_memory(self.writer.state, memory)
+        self.store(answer)
+
+    def store(self, messages: Sequence[Message]) -> None:
+        """Append messages as the session guard wants them."""
+        if messages:
+            self.receipts += self.writer.append(messages, self.guard).receipts
+            self.last = messages[-1]
+
+    def follow(self) -> Next | None:
+        """What follows: the stages behind a last answer, or the recovery from an error."""
+        if self.blocked is not None:
+            return self.blocked
+        last = self.last
+        if (
+            last is None
+            or not self.receipts[-1].id
+            or is_transcript_only(last)
+            or not (ends_run(last) or failed(last))
+        ):
+            return None
+        memory = memory_of(self.writer.state)
+        reopened = replace(memory, is_open=True)
+        try:
+            step = self._by_the_answer_alone(last, reopened)
+            if step is None:
+                leaves = ends_run(last)
+                step = self._step(self._loaded(), reopened, leaves_compaction=leaves)
+        except NothingToSend:  # an answer that no prompt came before
+            return None
+        self._keep(step.stages, memory.turn)
+        if ends_run(last):
+            self.writer.append_entries(step.added)
+            self.writer.state = replace(self.writer.state, index=step.state.index)
+            return step
+        self._recover(memory, step)
+        rules, error = self.setup.rules, last.get("errorMessage")
+        if classify_overflow(rules.overflow, rules.id, str(error)).likely:
+            overflow = {"next": step.action, "reply": step.reply, "turn": memory.turn}
+            webhooks.tell(self.writer, "overflow", overflow)
+        return step
+
+    def told(self, sent: int, step: Next | None) -> Reported:
+        """The request's answer; ``sent`` is how many messages of it get a receipt."""
+        return Reported(
+            next=step,
+            stages=tuple(self.stages),
+            appended=Appended(
+                receipts=tuple(self.receipts[:sent]),
+                head=self.writer.head,
+                first_seq=self.first,
+                entries=self.writer.window.entry_count,
+                tokens=sum(receipt.tokens for receipt in self.receipts),
+                event=self.writer.session.last_event,
+            ),
+        )
+
+    def _by_the_answer_alone(self, answer: Message, memory: RunMemory) -> Next | None:
+        """The stages behind an answer whose usage says everything that they judge, so that nothing of
+        the session has to be read; none where more is to be done than to note that nothing is."""
+        usage = normalize_usage(answer.get("usage"), self.setup.rules.usage)
+        if failed(answer) or "timestamp" in answer or not (memory.turn and prompt_tokens(usage)):
+            return None
+        entries = (SOME_PROMPT, {"type": "message", "id": "1", "parentId": "0", "message": answer})
+        state = SessionState(entries=entries, branch=entries, index=self.writer.state.index)
+        step = next_step(
+            self.setup,
+            state,
+            memory,
+            self.writer.head,
+            self.writer.now_ms,
+            leaves_compaction=True,
+        )
+        is_quiet = step.compaction is None and not step.added and not self.setup.order.replied
+        return step if is_quiet else None
+
+    def _recover(self, memory: RunMemory, step: Next) -> None:
+        """Keep what the recovery has spent, the branch of a truncation, and the reply of a blocked turn."""
+        if step.action == "blocked":
+            self.writer.append_entries(step.replies)
+            memory = ended(memory)
+        elif step.action == "compact":
+            memory = replace(memory, overflow_compactions=memory.overflow_compactions + 1)
+        elif step.rewritten:
+            self.writer.append_entries(step.rewritten)
+            memory = replace(memory, truncations=memory.truncations + 1, retries=True)
+        self.writer.state = with_memory(self.writer.state, memory)
+
+    def _block(self, step: Next) -> None:
+        """Store what the user of a blocked turn is told, as the runtime does."""
+        self.blocked = step
+        self.writer.append_entries(step.replies)
+        memory = ended(memory_of(self.writer.state))
+        self.writer.state = with_memory(self.writer.state, memory)
+
+    def _decide(self, prompt: Message | None, *, is_called: bool) -> Next | None:
+        loaded = self._loaded()
+        memory = memory_of(loaded.memory)
+        step = self._step(loaded, memory, prompt)
+        if not is_called and step.action != "blocked":
+            return None  # it is judged again before its call
+        self._keep(step.stages, memory.turn + (prompt is not None))
+        self.pruned = any(s.stage == CACHE_STAGE and s.decision.fired for s in step.stages)
+        if step.rewritten:
+            again = [{"type": "message", "message": step.moved}] if step.moved else []
+            self.writer.append_entries([*step.rewritten, *again])
+        return step
+
+    def _loaded(self) -> LiveSession:
+        return load_window(self.writer.window, self.setup.rules, self.writer.state)
+
+    def _step(
+        self,
+        loaded: LiveSession,
+        memory: RunMemory,
+        prompt: Message | None = None,
+        leaves_compaction: bool = False,
+    ) -> Next:
+        return next_step(
+            self.setup,
+            loaded.state,
+            memory,
+            loaded.head,
+            self.writer.now_ms,
+            prompt,
+            leaves_compaction=leaves_compaction,
+        )
+
+    def _keep(self, stages: Iterable[StageRecord], turn: int) -> None:
+        around, found = self.setup.around, tuple(stages)
+        self.stages += found
+        decisions.record(
+            self.writer.session,
+            (decisions.Made(turn, stage) for stage in found),
+            reading=Decision.Reading.LIVE,
+            window=self.writer.window,
+            policy=decisions.policy_record(self.setup.policy, around),
+        )
