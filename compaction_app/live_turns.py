@@ -88,8 +88,8 @@ def append(
     live: LiveSetup | None = None,
 ) -> Appended:
     """Append messages under the session guard; see :func:`append_messages`."""
-    given = {"expected_head": expected_head, "now_ms": now_ms}
-    return append_messages(session, messages, live=live, **given).appended
+    done = append_messages(session, messages, expected_head=expected_head, now_ms=now_ms, live=live)
+    return done.appended
 
 
 def append_messages(
