@@ -21,9 +21,9 @@ from compaction_app.runs import write_summary
 from compaction_app.tasks import compact_session, flush_session
 from sessions_app.models import Event, Session
 from sessions_app.store import writing
+from tests.compaction_app.compacting import talk
 from tests.compaction_app.live import live_session, user
 from tests.compaction_app.pages.page import HOSTILE
-from tests.compaction_app.test_compaction_jobs import talk
 from tests.conftest import Person, Settings
 from tests.summarisers.loopback import Handler, Loopback, refusing, serving
 

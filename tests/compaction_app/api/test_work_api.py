@@ -16,8 +16,8 @@ from sessions_app import jobs
 from sessions_app.models import Agent, Entry, Job, Session
 from tests.api_client import ApiClient, api_of
 from tests.builders import short_session
+from tests.compaction_app.compacting import talk
 from tests.compaction_app.live import SMALL, answer, live_session, user
-from tests.compaction_app.test_compaction_jobs import talk
 from tests.conftest import Person
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("at_work")]

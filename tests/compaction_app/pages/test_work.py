@@ -12,9 +12,9 @@ from compaction_app.sealed import Unreadable, unseal
 from compaction_app.tasks import compact_session, flush_session
 from sessions_app.live_sessions import archive_session
 from sessions_app.models import Job, Session
+from tests.compaction_app.compacting import talk
 from tests.compaction_app.live import live_session
 from tests.compaction_app.pages.page import HOSTILE
-from tests.compaction_app.test_compaction_jobs import talk
 from tests.conftest import Person, Settings
 from tests.summarisers.loopback import openai_stream, serving
 
