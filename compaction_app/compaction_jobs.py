@@ -15,24 +15,16 @@ from compaction_app.compaction_asks import MANUAL, TRIGGERS, Asked, asked
 from compaction_app.compaction_writing import Made, write_compaction, write_failure
 from compaction_app.copies import own_or_copy
 from compaction_app.engine.compaction.drive import Means, drive
-from compaction_app.engine.compaction.failures import Failure
-from compaction_app.engine.compaction.prompt import summary_prompt
-from compaction_app.engine.compaction.requests import (
-    ModelAnswer,
-    ModelCall,
-    ProviderCall,
-    Request,
-)
 from compaction_app.engine.compaction.run import CompactionRun, run_compaction
 from compaction_app.engine.compaction_mode import compaction_timeout_ms
 from compaction_app.engine.decision import Decision
 from compaction_app.engine.turn.requests import Compaction
 from compaction_app.flush_jobs import flush_before_compaction
 from compaction_app.step_log import StepLog, TookTooLong
+from compaction_app.summarising import Progress, Summarising, recorded_providers
 from sessions_app import events, jobs
 from sessions_app.models import Job, Session
 from sessions_app.rows import storable
-from sessions_app.tokens import javascript as js
 from sessions_app.working import CannotDo, Hold
 from sessions_app.workspace import files_of
 
@@ -128,7 +120,7 @@ def _after_flush(hold: Hold, session: Session, ask: Asked) -> Asked:
 
 def _chosen(session: Session, log: StepLog) -> Chosen:
     assert session.agent is not None  # a live session is begun by an agent
-    chosen = choose(session.team, session.agent.compaction_summariser, log.stopped, log.asked)
+    chosen = choose(session.team, session.agent.compaction_summariser, log.stopped, log.calls.asked)
     if chosen.problem:
         log.warn(chosen.problem)
     return chosen
@@ -140,12 +132,14 @@ def _made(
     """The compaction with everything but its writing; one that took too long has failed."""
     assert session.agent is not None
     rules = ask.live.setup.rules
+    summarising = Summarising(chosen.summariser, log)
     means = Means(
-        summarise=_Summarising(chosen, log),
+        summarise=summarising.one,
+        at_once=summarising.at_once,
         files=files_of(session.agent),
         wait=log.wait,
-        providers=_providers(chosen, request.order.settings.reserve_tokens, log),
-        before=_Progress(log),
+        providers=recorded_providers(chosen, request.order.settings.reserve_tokens, log),
+        before=Progress(log),
         credentials=chosen.credentials,
     )
     try:
@@ -158,74 +152,3 @@ def _made(
     verdict = run.message or run.decision.reason
     log.step("summarised", f"{run.outcome}: {verdict}")
     return run
-
-
-class _Summarising:
-    """Asks the summariser, and keeps what was asked and what came of it."""
-
-    def __init__(self, chosen: Chosen, log: StepLog) -> None:
-        self._summariser, self._log = chosen.summariser, log
-
-    def __call__(self, call: ModelCall) -> ModelAnswer:
-        prompt = summary_prompt(call)
-        number, of = call.portion
-        self._log.begin_call(
-            {
-                "kind": prompt.kind,
-                "portion": [number, of],
-                "messages": len(call.messages),
-                "promptChars": js.utf16_len(prompt.text),
-                "previousChars": js.utf16_len(call.previous_summary or ""),
-                "summariser": self._summariser.name,
-            }
-        )
-        answer: ModelAnswer = Failure("Error", "the summariser raised an error")
-        try:
-            answer = self._summariser.summarise(call)
-        except Exception as error:  # a plug-in may raise anything; the rules decide what follows
-            answer = Failure(type(error).__name__, str(error))
-        finally:
-            self._log.end_call(answer)
-        self._log.point("answered")
-        return answer
-
-
-class _Progress:
-    """Tells of each request before it is answered, and ends the compaction when the job stops."""
-
-    def __init__(self, log: StepLog) -> None:
-        self._log = log
-
-    def __call__(self, request: Request) -> None:
-        self._log.check()
-        if isinstance(request, ModelCall):
-            number, of = request.portion
-            what = "beginning of the split turn" if request.turn_prefix else "history"
-            call = len(self._log.calls) + 1
-            text = f"{what}: chunk {number} of {of} (call {call})"
-            self._log.step("asking", text, number - 1, of)
-        elif isinstance(request, ProviderCall):
-            self._log.step("asking", f"asks the provider {request.provider}", 0, 1)
-
-
-def _providers(chosen: Chosen, reserve_tokens: float, log: StepLog) -> Mapping[str, Any]:
-    """What ``compaction.provider`` may name, each call kept for the record."""
-
-    def recorded(name: str, ask: Any) -> Any:
-        def call(request: ProviderCall) -> Any:
-            log.begin_call(
-                {"kind": "provider", "messages": len(request.messages), "summariser": name}
-            )
-            answer: Any = Failure("Error", "the provider raised an error")
-            try:
-                answer = ask(request)
-            except Exception as error:  # as above
-                answer = Failure(type(error).__name__, str(error))
-            finally:
-                log.end_call(answer if isinstance(answer, str | Failure) else None)
-            return answer
-
-        return call
-
-    named = chosen.all.providers(reserve_tokens)
-    return {name: recorded(name, ask) for name, ask in named.items()}

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from compaction_app import decisions, webhooks
+from compaction_app import decisions, kept_answers, webhooks
 from compaction_app.compaction_asks import BEFORE_TURN, MANUAL, Asked, compactions_of
 from compaction_app.engine.compaction.cut import is_cut_point
 from compaction_app.engine.compaction.post_context import post_compaction_context
@@ -71,6 +71,7 @@ def write_compaction(made: Made) -> CompactionRecord:
             made.log.point("entry")
             record = _record(made, writer.window, entry, len(came_in))
             record.save()
+            kept_answers.forget(made.job)
             made.log.point("record")
             _count(made, writer, came_in)
             _keep_decisions(made, writer.window)
@@ -177,8 +178,8 @@ def _record(made: Made, window: Window, entry: Record | None, came_in: int) -> C
         message=storable(run.message, 2_000),
         rule_set=run.decision.rule_set,
         summariser=made.summariser,
-        calls=made.log.calls_json(),
-        cost=made.log.cost(),
+        calls=made.log.calls.stored(),
+        cost=made.log.calls.cost(),
         started_at=made.log.started_at,
         entry_id=str(entry["id"]) if entry else "",
         tokens_before=_whole(run.tokens_before),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from compaction_app.call_log import ended
 from compaction_app.engine.compaction.failures import Failure
 from compaction_app.engine.compaction.requests import ModelCall
 from compaction_app.engine.silent_reply import (
@@ -132,12 +133,15 @@ def summarised(
     if not messages:
         return Dialogue()
     call = ModelCall(messages, NOTE_TOKENS)
-    log.begin_call({"kind": "note", "messages": len(messages), "summariser": summariser.name})
+    row = log.calls.begin(
+        {"kind": "note", "messages": len(messages), "summariser": summariser.name}
+    )
     try:
-        answer = summariser.summarise(call)
+        with log.calls.making(row):
+            answer = summariser.summarise(call)
     except Exception as error:  # a plug-in may raise anything
         answer = Failure(type(error).__name__, str(error))
-    log.end_call(answer)
+    ended(row, answer)
     log.point("answered")
     if isinstance(answer, Failure):
         raise FlushFailed(answer.message)
@@ -172,7 +176,7 @@ def _answer(
 def _asked(model: ChatModel, request: ChatRequest, log: StepLog, number: int) -> Asked:
     log.step("asking", f"round {number}: asks {model.name}", number - 1, MAX_ROUNDS)
     chars = sum(len(str(message.get("content", ""))) for message in request.messages)
-    log.begin_call(
+    row = log.calls.begin(
         {
             "kind": "flush",
             "messages": len(request.messages),
@@ -182,10 +186,11 @@ def _asked(model: ChatModel, request: ChatRequest, log: StepLog, number: int) ->
         }
     )
     heard: list[str] = []
-    asked = ask(model, request, log.stopped, HeldBack(heard.append).add)
-    log.asked(asked)
+    with log.calls.making(row):
+        asked = ask(model, request, log.stopped, HeldBack(heard.append).add)
+        log.calls.asked(asked)
     answer = asked.answer
-    log.end_call(answer if isinstance(answer, Failure) else answer.text)
+    ended(row, answer if isinstance(answer, Failure) else answer.text)
     if any(heard):
         log.hold.note(f"the model spoke aloud: {sum(map(len, heard)):,} characters")
     log.point("answered")

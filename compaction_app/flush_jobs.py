@@ -138,7 +138,7 @@ def _carried_out(base: Flushed) -> Flushed:
         connection = connection or connection_of(session.team, name)
     messages = llm_messages(context.messages)
     if connection is None:
-        chosen = choose(session.team, agent.flush_summariser, log.stopped, log.asked)
+        chosen = choose(session.team, agent.flush_summariser, log.stopped, log.calls.asked)
         if chosen.problem:
             log.warn(chosen.problem)
         heading = f"## {iso_text(_now_ms(base))[:16].replace('T', ' ')} UTC · {session.title}"

@@ -18,6 +18,7 @@ from compaction_app.memory_models import MemoryNote as MemoryNote
 from compaction_app.policy_models import PolicyVersion as PolicyVersion
 from compaction_app.record_models import CompactionRecord as CompactionRecord
 from compaction_app.record_models import FlushRecord as FlushRecord
+from compaction_app.record_models import KeptAnswer as KeptAnswer
 from compaction_app.webhook_models import Webhook as Webhook
 from compaction_app.webhook_models import WebhookDelivery as WebhookDelivery
 from sessions_app.models import Session, Window

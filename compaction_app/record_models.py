@@ -94,3 +94,19 @@ class FlushRecord(WorkRecord):
 
     def __str__(self) -> str:
         return f"{self.session}: flush {self.outcome} ({self.reason})"
+
+
+class KeptAnswer(models.Model):
+    """What a model has answered to one ``question`` (its digest, and which time it was asked) of a
+    compaction that is not written yet; ``call`` is the row of the record without the text."""
+
+    job = models.ForeignKey(Job, models.CASCADE, related_name="kept_answers")
+    question = models.CharField(max_length=80)
+    answer = models.TextField(blank=True)
+    call = models.JSONField(default=dict)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("job", "question"), name="one_answer_to_a_question"),
+        )

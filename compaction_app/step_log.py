@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
-from decimal import Decimal
-from typing import Any
 
 from django.utils import timezone
 
+from compaction_app.call_log import CallLog
 from compaction_app.engine.compaction.failures import (
     ABORT_MESSAGE,
     ABORT_NAME,
@@ -18,12 +17,9 @@ from compaction_app.engine.compaction.failures import (
     Failure,
 )
 from compaction_app.engine.compaction.requests import Wait
-from compaction_app.summarisers.asking import Asked
 from sessions_app.models import JobLine
-from sessions_app.rows import storable_json
 from sessions_app.working import Hold
 
-MAX_ANSWER_CHARS = 20_000
 WAIT_SLICE_SECONDS = 0.1
 
 AfterStep = Callable[[str], None]
@@ -49,9 +45,8 @@ class StepLog:
     def __init__(self, hold: Hold, timeout_ms: float) -> None:
         self.hold = hold
         self.started_at: datetime = timezone.now()
-        self.calls: list[dict[str, Any]] = []
+        self.calls = CallLog()
         self._ends = time.monotonic() + timeout_ms / 1000
-        self._begun: float | None = None
 
     def step(self, name: str, text: str, done: int = 0, total: int = 0) -> None:
         """A step is done: shown as progress and in the log."""
@@ -82,6 +77,10 @@ class StepLog:
             return Failure(TIMEOUT_NAME, "request timed out: the time of the job is over")
         return None
 
+    def abandon(self) -> None:
+        """Nobody waits for what is being asked any more: the job ends before its calls do."""
+        self._ends = 0.0
+
     def wait(self, wait: Wait) -> int:
         """Sleep before a retry, unless the job stops; how many milliseconds it was to be."""
         pause = wait.lasting(random.random())
@@ -90,49 +89,3 @@ class StepLog:
         while (left := until - time.monotonic()) > 0 and self.stopped() is None:
             time.sleep(min(left, WAIT_SLICE_SECONDS))
         return pause
-
-    def begin_call(self, what: Mapping[str, Any]) -> None:
-        """A call of the model begins; ``what`` describes it in the record."""
-        self.calls.append({"number": len(self.calls) + 1, **what})
-        self._begun = time.monotonic()
-
-    def asked(self, asked: Asked) -> None:
-        """What the client of a model says of the call."""
-        usage = getattr(asked.answer, "usage", None)
-        self.calls[-1] |= {
-            "tries": [
-                {
-                    "number": one.number,
-                    "outcome": one.outcome,
-                    "status": one.status,
-                    "error": one.error,
-                    "delayMs": one.delay_ms,
-                    "seconds": one.seconds,
-                }
-                for one in asked.tries
-            ],
-            "promptTokens": usage.prompt if usage else None,
-            "outputTokens": usage.output if usage else None,
-            "cost": None if asked.cost is None else str(asked.cost),
-        }
-
-    def end_call(self, answer: str | Failure | None) -> None:
-        """What came of it."""
-        seconds = round(time.monotonic() - (self._begun or time.monotonic()), 3)
-        if isinstance(answer, Failure):
-            found: dict[str, Any] = {"error": {"name": answer.name, "message": answer.message}}
-        else:
-            text = answer or ""
-            found = {"answerChars": len(text), "answer": text[:MAX_ANSWER_CHARS]}
-        self.calls[-1] |= {"seconds": seconds, **found}
-
-    def calls_json(self) -> list[Any]:
-        stored: list[Any] = storable_json(self.calls)
-        return stored
-
-    def cost(self) -> Decimal | None:
-        """US dollars of all calls; none where that of one is unknown, or there were none."""
-        costs = [call.get("cost") for call in self.calls]
-        if not costs or None in costs:
-            return None
-        return sum((Decimal(cost) for cost in costs if cost is not None), Decimal(0))

@@ -10,7 +10,15 @@ from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import DatabaseError
 
-from compaction_app import audits, compaction_jobs, flush_jobs, replays, retention, webhooks
+from compaction_app import (
+    audits,
+    compaction_jobs,
+    flush_jobs,
+    kept_answers,
+    replays,
+    retention,
+    webhooks,
+)
 from sessions_app.working import CannotDo, Hold, Stopped, do
 
 log = logging.getLogger(__name__)
@@ -68,3 +76,4 @@ def deliver_webhooks() -> None:
 def drop_old_decisions() -> None:
     """Keep to the limits of age and number."""
     retention.drop_old()
+    kept_answers.drop_old()

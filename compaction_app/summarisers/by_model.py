@@ -18,7 +18,10 @@ SYSTEM = (
 
 class ByModel:
     """Answers the calls of a compaction with a model. ``on_asked`` is told what came of each call;
-    ``name`` is the one it is chosen by, the model's own by default."""
+    ``name`` is the one it is chosen by, the model's own by default. ``waits``: several calls may be made
+    at the same time, each in a thread of its own."""
+
+    waits = True
 
     def __init__(
         self,
@@ -31,6 +34,11 @@ class ByModel:
         self.name = name or model.name
         self._stopped = stopped
         self._on_asked = on_asked
+
+    @property
+    def identity(self) -> str:
+        """What tells one model on one server from another, whatever they are called here."""
+        return f"{self.model.endpoint.base_url} {self.model.endpoint.model}"
 
     def summarise(self, call: ModelCall) -> ModelAnswer:
         prompt = summary_prompt(call).text

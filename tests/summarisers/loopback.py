@@ -17,14 +17,15 @@ class Handler(BaseHTTPRequestHandler):
     """Answers with the script's next step; the last one is repeated."""
 
     server: Loopback
+    body: Any = None
 
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", 0))
-        body = json.loads(self.rfile.read(length) or b"{}")
+        self.body = json.loads(self.rfile.read(length) or b"{}")
         with self.server.lock:
             number = len(self.server.seen)
             headers = {name.lower(): value for name, value in self.headers.items()}
-            self.server.seen.append((self.path, headers, body))
+            self.server.seen.append((self.path, headers, self.body))
         try:
             self.server.script[min(number, len(self.server.script) - 1)](self)
         except (BrokenPipeError, ConnectionResetError):

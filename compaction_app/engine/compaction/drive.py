@@ -6,7 +6,7 @@ where files of the workspace come from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,12 +38,14 @@ class Means:
     """What a compaction may use.
 
     ``summarise`` answers model calls; an exception of it becomes a :class:`Failure` of the same name,
-    so that the rules decide what follows. ``wait`` may sleep and says how many milliseconds it took.
+    so that the rules decide what follows. ``at_once`` answers calls that the runtime makes at the same
+    time, in their order; without it they are made one after the other. ``wait`` may sleep and says how many milliseconds it took.
     ``before`` is told of each request before it is answered; what it raises ends the compaction.
     ``files`` are the texts of the workspace's files by name, ``providers`` the registered ones.
     """
 
     summarise: Callable[[ModelCall], ModelAnswer]
+    at_once: Callable[[Sequence[ModelCall]], tuple[ModelAnswer, ...]] | None = None
     files: Mapping[str, str] = field(default_factory=dict)
     wait: Callable[[Wait], int] = skipped
     providers: Mapping[str, Callable[[ProviderCall], Any]] = field(default_factory=dict)
@@ -69,7 +71,7 @@ def _answer(request: Request, means: Means) -> Any:
         case ModelCall():
             return _asked(means.summarise, request)
         case ParallelCalls():
-            return tuple(_one_of(call, means) for call in request.calls)
+            return _asked_together(request.calls, means)
         case ProviderCall():
             provider = means.providers.get(request.provider)
             return NOT_REGISTERED if provider is None else _asked(provider, request)
@@ -78,6 +80,15 @@ def _answer(request: Request, means: Means) -> Any:
         case Credentials():
             return means.credentials
     return means.files.get(request.name)
+
+
+def _asked_together(calls: Sequence[ModelCall], means: Means) -> tuple[ModelAnswer, ...]:
+    """Each is told of when it begins."""
+    if means.at_once is None:
+        return tuple(_one_of(call, means) for call in calls)
+    for call in calls:
+        means.before(call)
+    return means.at_once(calls)
 
 
 def _one_of(call: ModelCall, means: Means) -> ModelAnswer:
