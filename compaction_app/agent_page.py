@@ -10,14 +10,20 @@ from typing import Any
 from django.db.models import Count, Max, Q, QuerySet
 
 from compaction_app.agent_setup import agent_setup, refresh_of, texts_of
+from compaction_app.chosen import choices
 from compaction_app.engine.composition.agent_prompt import AgentPrompt, agent_prompt, tool_chars
 from compaction_app.engine.composition.bootstrap_files import FileRecord
 from compaction_app.engine.lines import Lines, lines_of
 from compaction_app.engine.reasons import sentence
-from sessions_app.models import Agent
+from compaction_app.model_tests import last_test
+from compaction_app.models import ModelConnection
+from compaction_app.plugins import DEFAULT_SUMMARISER
+from compaction_app.summarisers.trouble import address
+from sessions_app.models import Agent, Job
 from sessions_app.tokens import exact
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.message_tokens import tokens_of_chars
+from sessions_app.workers import has_worker
 from sessions_app.workspace import files_of
 
 SHOWN_SESSIONS = 10
@@ -94,10 +100,45 @@ def agent_context(agent: Agent, file_name: str | None) -> dict[str, Any]:
         "open_text": files.get(file_name or "", ""),
         "refresh": refresh,
         "refresh_note": REFRESH_REASONS.get(refresh.reason, refresh.reason),
+        "summarisers": summariser_rows(agent),
+        "has_worker": has_worker(),
         "sessions": agent.sessions.order_by("-last_at", "-pk")[:SHOWN_SESSIONS],
         "session_count": agent.sessions.count(),
         "memory_count": agent.memory_files.count(),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class SummariserRow:
+    """Who writes an agent's summaries or notes (``writes``): ``connection`` is the team's model, none for
+    one that works in this process; ``problem``: why the name means nothing; ``test`` is the newest."""
+
+    writes: str
+    name: str
+    connection: ModelConnection | None
+    problem: str
+    test: Job | None
+
+    @property
+    def address(self) -> str:
+        return address(self.connection.base_url) if self.connection else ""
+
+
+def summariser_rows(agent: Agent) -> list[SummariserRow]:
+    """The summarisers of an agent, each once."""
+    chosen: dict[str, list[str]] = {}
+    chosen.setdefault(agent.compaction_summariser, []).append("summaries of compactions")
+    chosen.setdefault(agent.flush_summariser, []).append("notes of memory flushes")
+    names = ModelConnection.objects.filter(team=agent.team_id, name__in=chosen)
+    connections = {connection.name: connection for connection in names}
+    known = choices(agent.team)
+    rows = []
+    for name, writes in chosen.items():
+        found = connections.get(name)
+        problem = "" if name in known else f"nobody knows it: {DEFAULT_SUMMARISER} stands in"
+        test = last_test(found) if found else None
+        rows.append(SummariserRow(", ".join(writes), name, found, problem, test))
+    return rows
 
 
 def cost_rows(agent: Agent, prompt: AgentPrompt, window: float) -> list[Cost]:

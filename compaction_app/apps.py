@@ -14,7 +14,7 @@ class CompactionAppConfig(AppConfig):
     verbose_name = "Compaction"
 
     def ready(self) -> None:
-        from compaction_app import audits, compaction_jobs, flush_jobs, replays, runs
+        from compaction_app import audits, compaction_jobs, flush_jobs, model_tests, replays, runs
         from sessions_app import batches, jobs
 
         def summarise(session: Any, **_: Any) -> None:
@@ -28,6 +28,7 @@ class CompactionAppConfig(AppConfig):
         compacting = jobs.Kind(compaction_jobs.TASK, "compaction", alone=True)
         jobs.register(compaction_jobs.KIND, compacting)
         jobs.register(flush_jobs.KIND, jobs.Kind(flush_jobs.TASK, "memory flush", alone=True))
+        jobs.register(model_tests.KIND, jobs.Kind(model_tests.TASK, "test of a model"))
         jobs.register(replays.KIND, jobs.Kind(replays.TASK, "replay"))
         session_changed.connect(judge, weak=False, dispatch_uid="compaction_app.audit")
         session_changed.connect(summarise, weak=False, dispatch_uid="compaction_app.summary")

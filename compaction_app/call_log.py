@@ -61,6 +61,17 @@ class CallLog:
             "outputTokens": usage.output if usage else None,
             "cost": None if asked.cost is None else str(asked.cost),
         }
+        if asked.advice:
+            row["advice"] = asked.advice
+
+    def advised(self, message: str) -> str:
+        """A failure's message with what is to be done about the newest call that failed, if one did."""
+        advice = next((row["advice"] for row in reversed(self.rows) if "advice" in row), "")
+        return f"{message} {advice}".strip()
+
+    def failed(self) -> int:
+        """How many calls have failed."""
+        return sum("error" in row for row in self.rows)
 
     def stored(self) -> list[Any]:
         """The rows as a record keeps them."""

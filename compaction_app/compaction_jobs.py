@@ -20,6 +20,7 @@ from compaction_app.engine.compaction_mode import compaction_timeout_ms
 from compaction_app.engine.decision import Decision
 from compaction_app.engine.turn.requests import Compaction
 from compaction_app.flush_jobs import flush_before_compaction
+from compaction_app.models import CompactionRecord
 from compaction_app.step_log import StepLog, TookTooLong
 from compaction_app.summarising import Progress, Summarising, recorded_providers
 from sessions_app import events, jobs
@@ -98,18 +99,24 @@ def compact(hold: Hold) -> Mapping[str, Any]:
     if run.entry is None:
         write_failure(made)
         if run.outcome != "skipped" and not (ask.refusal and run.outcome == "failed"):
-            raise CannotDo(run.message or run.decision.reason)
+            raise CannotDo(log.calls.advised(run.message or run.decision.reason))
         return {"compacted": False, "summary": run.message, "session": str(session.uuid)}
     record = write_compaction(made)
     log.point("committed")
-    sizes = f"{record.tokens_before or 0:,} to {record.tokens_after or 0:,} tokens (estimate)"
     return {
         "compacted": True,
-        "summary": sizes if record.tokens_after is not None else "compacted",
+        "summary": _in_words(record, log),
         "session": str(session.uuid),
         "record": str(record.uuid),
         "entry": record.entry_id,
     }
+
+
+def _in_words(record: CompactionRecord, log: StepLog) -> str:
+    sizes = f"{record.tokens_before or 0:,} to {record.tokens_after or 0:,} tokens (estimate)"
+    text = sizes if record.tokens_after is not None else "compacted"
+    failed = log.calls.failed()
+    return f"{text}; {failed} of {len(log.calls.rows)} model calls failed" if failed else text
 
 
 def _after_flush(hold: Hold, session: Session, ask: Asked) -> Asked:

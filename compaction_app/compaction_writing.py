@@ -163,6 +163,9 @@ def _refresh(made: Made, now_ms: int) -> tuple[str, ...]:
 def _record(made: Made, window: Window, entry: Record | None, came_in: int) -> CompactionRecord:
     request, run = made.ask.request, made.run
     whole: dict[str, Any] = {}
+    message = run.message or ""
+    if run.outcome == "failed":
+        message = made.log.calls.advised(message)
     if request is not None:
         whole = record_of(request.path, request.order, run).as_json()
     return CompactionRecord(
@@ -175,7 +178,7 @@ def _record(made: Made, window: Window, entry: Record | None, came_in: int) -> C
         instructions=storable(made.job.arguments.get("instructions"), 5_000),
         outcome=run.outcome,
         reason=run.decision.reason[:80],
-        message=storable(run.message, 2_000),
+        message=storable(message, 2_000),
         rule_set=run.decision.rule_set,
         summariser=made.summariser,
         calls=made.log.calls.stored(),

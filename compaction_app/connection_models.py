@@ -57,5 +57,6 @@ class ModelConnection(models.Model):
             input_price=self.input_price,
             output_price=self.output_price,
             stall_seconds=float(self.stall_seconds),
+            name=self.name,
         )
         return OpenAICompatible(endpoint) if self.kind == self.Kind.OPENAI else Anthropic(endpoint)

@@ -142,6 +142,7 @@ def summarised(
     except Exception as error:  # a plug-in may raise anything
         answer = Failure(type(error).__name__, str(error))
     ended(row, answer)
+    log.advise(row)
     log.point("answered")
     if isinstance(answer, Failure):
         raise FlushFailed(answer.message)
@@ -169,6 +170,7 @@ def _answer(
         asked = _asked(model, request, log, number)
     if isinstance(asked.answer, Failure):
         log.check()  # a job that is stopped says so, and not what its model said of it
+        log.advise(log.calls.rows[-1])
         raise FlushFailed(asked.answer.message)
     return asked.answer, request.tools
 

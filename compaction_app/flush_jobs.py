@@ -117,7 +117,7 @@ def _flush(hold: Hold, session: Session, trigger: str) -> FlushRecord:
     except (FlushFailed, TookTooLong, Unreadable) as error:
         message = str(error) or TIMED_OUT
         write_flush(replace(base, outcome="failed", reason="flush_failed"), message)
-        raise CannotDo(error_text(message)) from error
+        raise CannotDo(log.calls.advised(error_text(message))) from error
     log.step("carried out", f"{len(made.done.notes)} notes")
     record = write_flush(made)
     log.point("committed")

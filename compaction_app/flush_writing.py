@@ -116,7 +116,7 @@ def _record(made: Flushed, window: Window, message: str) -> FlushRecord:
         trigger=made.trigger,
         outcome=made.outcome,
         reason=made.reason[:80],
-        message=storable(message, 2_000),
+        message=storable(made.log.calls.advised(message) if message else "", 2_000),
         rule_set=ask.live.setup.rules.id,
         summariser=made.summariser,
         calls=made.log.calls.stored(),

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from compaction_app.call_log import CallLog
+from compaction_app.call_log import CallLog, CallRow
 from compaction_app.engine.compaction.failures import (
     ABORT_MESSAGE,
     ABORT_NAME,
@@ -46,6 +46,7 @@ class StepLog:
         self.hold = hold
         self.started_at: datetime = timezone.now()
         self.calls = CallLog()
+        self._advised: set[str] = set()
         self._ends = time.monotonic() + timeout_ms / 1000
 
     def step(self, name: str, text: str, done: int = 0, total: int = 0) -> None:
@@ -62,6 +63,12 @@ class StepLog:
 
     def warn(self, text: str) -> None:
         self.hold.note(text, JobLine.Level.WARNING)
+
+    def advise(self, row: CallRow) -> None:
+        """Tell the log, once, what is to be done about a call that failed."""
+        if (advice := row.get("advice", "")) and advice not in self._advised:
+            self._advised.add(advice)
+            self.warn(f"call {row['number']}: {advice}")
 
     def check(self) -> None:
         """Raises ``Stopped`` or :class:`TookTooLong` when the job is not to go on."""

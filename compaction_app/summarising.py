@@ -104,6 +104,7 @@ class Summarising:
         ended(question.row, answer)
         if question.kept is None and isinstance(answer, str):
             self._kept.keep(question.name, answer, question.row)
+        self._log.advise(question.row)
         self._log.point("answered")
 
 
@@ -144,6 +145,7 @@ def recorded_providers(
             except Exception as error:  # as above
                 answer = Failure(type(error).__name__, str(error))
             ended(row, answer if isinstance(answer, str | Failure) else None)
+            log.advise(row)
             return answer
 
         return call

@@ -15,6 +15,7 @@ from compaction_app import (
     compaction_jobs,
     flush_jobs,
     kept_answers,
+    model_tests,
     replays,
     retention,
     webhooks,
@@ -57,6 +58,12 @@ def compact_session(uuid: str) -> None:
 def flush_session(uuid: str) -> None:
     """Flush the memories of a session, or of a copy of it."""
     do(uuid, flush_jobs.flush)
+
+
+@shared_task
+def test_model(uuid: str) -> None:
+    """Ask a model whether it answers."""
+    do(uuid, model_tests.run)
 
 
 @shared_task

@@ -7,6 +7,7 @@ from django.urls import include, path
 from compaction_app import (
     agent_views,
     comparison_views,
+    connection_views,
     context_views,
     decision_views,
     policy_views,
@@ -23,9 +24,12 @@ urlpatterns = [
     path("sessions/<uuid:uuid>/flush/", work_views.flush, name="flush"),
     path("compactions/<uuid:uuid>/", work_views.compaction_record, name="compaction-record"),
     path("flushes/<uuid:uuid>/", work_views.flush_record, name="flush-record"),
-    path("models/", work_views.connections, name="connections"),
-    path("models/<uuid:uuid>/", work_views.connection, name="connection"),
-    path("models/<uuid:uuid>/delete/", work_views.connection_delete, name="connection-delete"),
+    path("models/", connection_views.connections, name="connections"),
+    path("models/<uuid:uuid>/", connection_views.connection, name="connection"),
+    path("models/<uuid:uuid>/test/", connection_views.connection_test, name="connection-test"),
+    path(
+        "models/<uuid:uuid>/delete/", connection_views.connection_delete, name="connection-delete"
+    ),
     path("sessions/<uuid:uuid>/lost/", views.lost, name="lost"),
     path("sessions/<uuid:uuid>/lost/what-if/", views.lost_what_if, name="lost-what-if"),
     path("sessions/<uuid:uuid>/decisions/", decision_views.decisions, name="decisions"),

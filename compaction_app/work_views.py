@@ -1,19 +1,17 @@
-"""Pages about compactions and flushes: ask for one, look at what came of it; the models to ask."""
+"""Pages about compactions and flushes: ask for one, look at what came of it."""
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from compaction_app.compaction_jobs import MAX_INSTRUCTIONS, request_compaction
-from compaction_app.connection_forms import ConnectionForm
 from compaction_app.flush_jobs import request_flush
-from compaction_app.models import CompactionRecord, FlushRecord, ModelConnection
+from compaction_app.models import CompactionRecord, FlushRecord
 from compaction_app.work_page import compaction_page, flush_page
 from sessions_app import access
 from sessions_app.models import Session
@@ -58,46 +56,3 @@ def compaction_record(request: HttpRequest, uuid: UUID) -> HttpResponse:
 def flush_record(request: HttpRequest, uuid: UUID) -> HttpResponse:
     found = access.load(FlushRecord.objects.select_related("session", "job"), request.user, uuid)
     return render(request, "compaction/flush_record.html", {"nav": "sessions", **flush_page(found)})
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def connections(request: HttpRequest) -> HttpResponse:
-    """The team's models, and a form for another one."""
-    team = access.team_of(request.user)
-    form = ConnectionForm(team, request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        made = form.save()
-        messages.success(request, f"Saved {made.name}. Agents can choose it now.")
-        return redirect("connections")
-    context: dict[str, Any] = {
-        "nav": "connections",
-        "connections": ModelConnection.objects.filter(team=team).order_by("name"),
-        "form": form,
-    }
-    return render(request, "compaction/connections.html", context, status=_status(request))
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def connection(request: HttpRequest, uuid: UUID) -> HttpResponse:
-    """Change one of them; an empty key keeps the one that is stored."""
-    found = access.load(ModelConnection.objects.select_related("team"), request.user, uuid)
-    form = ConnectionForm(found.team, request.POST or None, instance=found)
-    if request.method == "POST" and form.is_valid():
-        made = form.save()
-        messages.success(request, f"Saved {made.name}.")
-        return redirect("connections")
-    context = {"nav": "connections", "form": form, "connection": found}
-    return render(request, "compaction/connection.html", context, status=_status(request))
-
-
-@require_POST
-def connection_delete(request: HttpRequest, uuid: UUID) -> HttpResponse:
-    found = access.load(ModelConnection.objects.all(), request.user, uuid)
-    found.delete()
-    messages.info(request, f"Removed {found.name}. Agents that name it summarise without a model.")
-    return redirect("connections")
-
-
-def _status(request: HttpRequest) -> int:
-    """A form that comes back was not accepted."""
-    return 422 if request.method == "POST" else 200

@@ -27,3 +27,8 @@ def know_by(known: Known) -> None:
 def workers() -> list[Worker]:
     """The newest sign of life first."""
     return [worker for known in _known for worker in known()]
+
+
+def has_worker() -> bool:
+    """Whether one lives."""
+    return any(worker.lives for worker in workers())

@@ -30,7 +30,8 @@ class Anthropic:
 
     async def answer(self, request: ChatRequest, on_text: OnText) -> ChatReply:
         """One streamed message."""
-        from anthropic import AsyncAnthropic  # heavy, and not every process asks a model
+        # Heavy, and not every process asks a model.
+        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 
         endpoint = self.endpoint
         client = AsyncAnthropic(
@@ -38,6 +39,8 @@ class Anthropic:
             base_url=endpoint.base_url,
             timeout=endpoint.stall_seconds,
             max_retries=0,
+            # A key is for the server it was entered for, whatever that one says.
+            http_client=DefaultAsyncHttpxClient(follow_redirects=False),
         )
         text, finished = Text(on_text), False
         async with client:

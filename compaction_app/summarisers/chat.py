@@ -24,7 +24,8 @@ MAX_ANSWER_CHARS = 400_000
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A model on a server. ``max_output`` is the most tokens it writes, none where that is unknown.
+    """A model on a server. ``max_output`` is the most tokens it writes, none where that is unknown;
+    ``name`` is what the team calls it.
 
     Prices are in US dollars per million tokens. ``stall_seconds``: how long a server may send nothing.
     """
@@ -36,6 +37,7 @@ class Endpoint:
     input_price: Decimal | None = None
     output_price: Decimal | None = None
     stall_seconds: float = 60.0
+    name: str = ""
 
     def cost(self, usage: Usage) -> Decimal | None:
         """US dollars, none where a price or a count is unknown. Cached tokens count in full."""

@@ -40,7 +40,8 @@ class OpenAICompatible:
 
     async def answer(self, request: ChatRequest, on_text: OnText) -> ChatReply:
         """One streamed completion."""
-        from openai import AsyncOpenAI  # heavy, and not every process asks a model
+        # Heavy, and not every process asks a model.
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
         endpoint = self.endpoint
         client = AsyncOpenAI(
@@ -48,6 +49,8 @@ class OpenAICompatible:
             base_url=endpoint.base_url,
             timeout=endpoint.stall_seconds,
             max_retries=0,
+            # A key is for the server it was entered for, whatever that one says.
+            http_client=DefaultAsyncHttpxClient(follow_redirects=False),
         )
         async with client:
             options = _options(request, endpoint)

@@ -128,3 +128,33 @@ def test_a_compaction_that_takes_too_long_has_failed(
     assert (job.state, job.error) == ("failed", "Compaction timed out")
     assert CompactionRecord.objects.get().reason == "timed_out"
     assert boundaries(session) == []
+
+
+def nobody_listens() -> str:
+    with serving(openai_stream("gone")) as server:
+        return server.url
+
+
+def test_a_model_that_cannot_be_reached_is_named_with_what_to_do(session: Session) -> None:
+    url = nobody_listens()
+    connect(session, url)
+    job = done(request_compaction(session))
+    assert job.state == "failed"
+    assert f'"mine" (m at {url}/v1) cannot be reached' in job.error
+    assert "another summariser on the agent's page" in job.error
+    (line,) = job.lines.filter(level="warning")
+    assert line.text.startswith('call 1: "mine" (m at')
+    record = CompactionRecord.objects.get()
+    assert "cannot be reached" in record.message
+    assert record.calls[0]["advice"] in job.error
+
+
+def test_a_compaction_that_fell_back_says_that_its_model_failed(alice: Person) -> None:
+    """The rules write a notice in place of the summary; nobody is to take that for a good end."""
+    session = live_session(alice, {**SMALL, "compaction.mode": "safeguard"})
+    talk(session, 6)
+    with serving(refusing(401, "no such key")) as server:
+        connect(session, server.url)
+        job = compacted(session)
+    assert "model calls failed" in job.result["summary"]
+    assert any("refuses the key" in n.text for n in job.lines.filter(level="warning"))

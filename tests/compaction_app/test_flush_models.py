@@ -144,7 +144,9 @@ def test_a_flush_that_fails_says_so_and_the_turn_goes_on(session: Session) -> No
         job = done(request_flush(session, trigger="due", prompt=prompt))
     assert job.state == "failed"
     assert job.error.startswith("⚠️") and "no such key" in job.error
-    assert FlushRecord.objects.get().outcome == "failed"
+    assert '"mine" (m at http://127.0.0.1' in job.error and "refuses the key" in job.error
+    record = FlushRecord.objects.get()
+    assert record.outcome == "failed" and "refuses the key" in record.message
     assert not MemoryNote.objects.exists()
     session.refresh_from_db()
     assert live_turns.prepare(session, prompt).next.action != "flush"

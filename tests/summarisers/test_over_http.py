@@ -59,6 +59,15 @@ CONVERSATION = [
 Stream = Callable[..., Step]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _heavy_imports_are_not_timed() -> None:
+    """Whichever test comes first would pay for them within its own limits."""
+    import anthropic
+    import openai
+
+    assert anthropic.AsyncAnthropic and openai.AsyncOpenAI
+
+
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "FIRST_PAUSE_MS", 5)
