@@ -10,6 +10,8 @@ from django.http import Http404, HttpRequest
 from ninja import Query, Router
 
 from compaction_app.decisions import stage_of
+from compaction_app.engine.cache_breaks import CAUSES, CacheBreaks, recorded_breaks
+from compaction_app.engine.calibration import weigh
 from compaction_app.engine.diagnose import Finding
 from compaction_app.engine.diagnose.configuration import read_config
 from compaction_app.engine.lines import Lines, lines_of
@@ -53,6 +55,7 @@ def what_if(request: HttpRequest, session_id: UUID, payload: WhatIfIn) -> dict[s
     grown = timeline_for(situation, asked.leaf)
     now = replay_for(situation, situation.policy, situation.around, asked.leaf)
     done = replay_for(situation, asked.policy, asked.around, asked.leaf)
+    recorded = recorded_breaks(grown, weigh(grown))
     return {
         "reading": "what-if",
         "rule_set": asked.around.rules.id,
@@ -66,6 +69,8 @@ def what_if(request: HttpRequest, session_id: UUID, payload: WhatIfIn) -> dict[s
         "recorded": _totals(recorded_totals(grown)),
         "current": _totals(now.totals),
         "what_if": _totals(done.totals),
+        "cache_breaks": _breaks(done.breaks),
+        "recorded_cache_breaks": _breaks(recorded) if recorded else None,
         "stripped": done.stripped,
         "caveat": CAVEAT,
     }
@@ -198,6 +203,14 @@ def _asked(payload: WhatIfIn, situation: Situation) -> Asked:
 
 def _totals(totals: Totals) -> dict[str, Any]:
     return {name: getattr(totals, name) for name in TotalsOut.model_fields}
+
+
+def _breaks(breaks: CacheBreaks) -> list[dict[str, Any]]:
+    columns = (breaks.call + 1, breaks.tokens, breaks.cause)
+    return [
+        {"call": call, "tokens": tokens, "cause": CAUSES[cause]}
+        for call, tokens, cause in zip(*(column.tolist() for column in columns), strict=True)
+    ]
 
 
 def _unknown(field: str, value: str, known_values: Mapping[str, Any]) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from compaction_app.comparison_query import MOST_POLICIES, joined_query, split_query
+from compaction_app.differences import RESENT_HELP
 from compaction_app.engine.presets import PRESETS
 from compaction_app.engine.reasons import sentence
 from compaction_app.engine.replay import Replay, Totals
@@ -38,6 +39,7 @@ ROWS: Final = (
     ("flushed before", "flushed_before", "Compactions with a memory flush before them", ""),
     ("turns blocked", "blocked", "Turns that end in the overflow reply", "fewer"),
     ("tokens sent", "tokens_sent", "Prompt tokens of all calls of the conversation", "fewer"),
+    ("tokens re-sent", "tokens_resent", RESENT_HELP, "fewer"),
     ("peak", "peak", "Largest prompt with its answer, in tokens", "fewer"),
 )
 
@@ -102,11 +104,11 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure of all: recorded, then one of each policy; the best ones are marked."""
+    """One figure of all: recorded (none: unknown), then one of each policy; the best ones are marked."""
 
     title: str
     help: str
-    recorded: int
+    recorded: int | None
     values: tuple[tuple[int, bool], ...]
 
 
@@ -169,12 +171,12 @@ def _figure(value: Any) -> str:
 
 def _row(row: tuple[str, str, str, str], recorded: Totals, totals: Sequence[Totals]) -> Row:
     title, name, help, better = row
-    figures = [int(getattr(one, name)) for one in totals]
+    figures = [int(getattr(one, name) or 0) for one in totals]
     best = None
     if better and len(set(figures)) > 1:
         best = max(figures) if better == "more" else min(figures)
     values = tuple((figure, figure == best) for figure in figures)
-    return Row(title, help, int(getattr(recorded, name)), values)
+    return Row(title, help, getattr(recorded, name), values)
 
 
 def _curves(grown: Timeline, contenders: Sequence[Contender]) -> list[Curve]:

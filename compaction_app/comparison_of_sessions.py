@@ -74,7 +74,8 @@ def sessions_context(sessions: Sequence[Session], values: Mapping[str, str]) -> 
 
 def _figures(own: Totals, tried: Totals) -> tuple[Pair, ...]:
     return tuple(
-        Pair(int(getattr(own, name)), int(getattr(tried, name))) for _, name, _, _ in SUMMED
+        Pair(int(getattr(own, name) or 0), int(getattr(tried, name) or 0))
+        for _, name, _, _ in SUMMED
     )
 
 

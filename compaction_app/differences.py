@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from compaction_app.engine.guarded_calls import GuardedCalls
 from compaction_app.engine.replay import Totals
 from compaction_app.engine.retention.ledger import Tally
+
+RESENT_HELP: Final = (
+    "Prompt tokens sent again after a cache break. A call pays in full for what stands behind the point where "
+    "its prompt parts from the one before: a compaction, a cut or pruned result, or a pause longer than the "
+    "cache lives (contextPruning.ttl, else 5 minutes) moves that point forward. Recorded: what the bills show, "
+    "other losses of the provider included; unknown where they tell of no cache. What-if: estimated, if the "
+    "provider caches prompts."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +35,9 @@ def differences(recorded: Totals, now: Totals, after: Totals) -> list[Difference
     """Recorded, current policy and what-if side by side; fewer is better unless said otherwise."""
 
     def row(title: str, help: str, name: str, fewer_is_better: bool = True) -> Difference:
-        figures = [int(getattr(totals, name)) for totals in (recorded, now, after)]
-        texts = [f"{figure:,}" for figure in figures]
-        trend = _trend(figures[1], figures[2], fewer_is_better)
+        figures = [getattr(totals, name) for totals in (recorded, now, after)]
+        texts = ["unknown" if figure is None else f"{figure:,}" for figure in figures]
+        trend = _trend(int(figures[1] or 0), int(figures[2] or 0), fewer_is_better)
         return Difference(title, help, texts[0], texts[1], texts[2], trend)
 
     shares = tuple(f"{t.flushed_before} of {t.compactions}" for t in (recorded, now, after))
@@ -50,6 +59,7 @@ def differences(recorded: Totals, now: Totals, after: Totals) -> list[Difference
             "Prompt tokens of all calls of the conversation together, without flush turns",
             "tokens_sent",
         ),
+        row("tokens re-sent", RESENT_HELP, "tokens_resent"),
         row("peak", "Largest prompt with its answer, tokens", "peak"),
         *_pruning(now, after),
     ]

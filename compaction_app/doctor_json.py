@@ -167,6 +167,7 @@ def totals_json(totals: Totals) -> dict[str, Any]:
         "flushedBefore": totals.flushed_before,
         "blocked": totals.blocked,
         "tokensSent": totals.tokens_sent,
+        "tokensResent": totals.tokens_resent,
         "peak": totals.peak,
         "prunedCalls": totals.pruned,
     }

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from compaction_app.engine.cache_breaks import recorded_breaks
+from compaction_app.engine.calibration import weigh
 from compaction_app.engine.decision import Decision, Scalar
 from compaction_app.engine.replay import Replay, Totals
 from compaction_app.engine.replay_events import COMPACTIONS
@@ -108,6 +110,7 @@ def recorded_totals(grown: Timeline) -> Totals:
             fresh = False
     sent = np.where(grown.is_estimate, grown.estimated, grown.billed_prompt)
     injected = grown.columns.mark == MARKS.index("injected")
+    breaks = recorded_breaks(grown, weigh(grown))
     return Totals(
         calls=grown.calls,
         flushes=sum(event.kind == "flush" for event in happened),
@@ -116,6 +119,7 @@ def recorded_totals(grown: Timeline) -> Totals:
         blocked=int(injected.sum()),
         tokens_sent=int(sent[~stripped_rows(grown.columns)[grown.place]].sum()),
         peak=grown.peak,
+        tokens_resent=breaks.resent if breaks else None,
     )
 
 

@@ -57,7 +57,18 @@ class TotalsOut(CamelSchema):
     flushed_before: int = Field(description="Compactions with a memory flush before them in their cycle.")  # fmt: skip
     blocked: int = Field(description="Turns that end in the overflow reply.")
     tokens_sent: int = Field(description="Prompt tokens of all calls together.")
+    tokens_resent: int | None = Field(
+        description="Prompt tokens sent again after a cache break; null where the bills tell of no cache."
+    )
     peak: int = Field(description="Largest prompt with its answer, tokens.")
+
+
+class CacheBreakOut(CamelSchema):
+    """A call whose prompt parts early from the one before, so that the provider's cache does not serve it."""
+
+    call: int = Field(description="From 1.")
+    tokens: int = Field(description="Sent again: the prompt behind that point, less what is new.")
+    cause: str = Field(description="compaction, cut_result, pruning, expiry (of the cache) or unknown.")  # fmt: skip
 
 
 class WhatIfIn(CamelSchema):
@@ -87,6 +98,8 @@ class WhatIfOut(CamelSchema):
     recorded: TotalsOut = Field(description="What the recording shows.")
     current: TotalsOut = Field(description="The what-if under the session's own settings.")
     what_if: TotalsOut
+    cache_breaks: list[CacheBreakOut] = Field(description="Those of the what-if.")
+    recorded_cache_breaks: list[CacheBreakOut] | None = Field(description="Those that the bills show; null where they tell of no cache.")  # fmt: skip
     stripped: dict[str, int] = Field(description="Entries that the recording's own policy caused and that were left out.")  # fmt: skip
     caveat: str = Field(description="What a replay cannot know.")
 

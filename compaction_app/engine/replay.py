@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from compaction_app.engine.cache_breaks import CacheBreaks, simulated_breaks
 from compaction_app.engine.calibration import Calibration, weigh
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.lines import Lines, lines_of
@@ -33,8 +34,8 @@ from sessions_app.transcripts.timeline import Timeline
 class Totals:
     """Sums over a session, tokens billed or estimated as the curve is.
 
-    ``pruned`` calls and the characters they lost are none where pruning is off, and for a recording:
-    it does not tell.
+    ``tokens_resent``: sent again after a cache break; none where nobody knows. ``pruned`` calls and the
+    characters they lost are none where pruning is off, and for a recording: it does not tell.
     """
 
     calls: int
@@ -44,6 +45,7 @@ class Totals:
     blocked: int
     tokens_sent: int
     peak: int
+    tokens_resent: int | None = None
     pruned: int | None = None
     trimmed_chars: int | None = None
     cleared_chars: int | None = None
@@ -63,6 +65,7 @@ class Replay:
     summaries: SummarySizes
     stripped: dict[str, int]
     pruning: PrunedCalls
+    breaks: CacheBreaks
     cuts: tuple[Cut, ...] = ()
 
 
@@ -101,6 +104,7 @@ def replay(
             pruning.end_attempt(int(grown.place[calls[-1]]))
     pruned = pruning.result()
     known = prompt != UNKNOWN
+    breaks = simulated_breaks(grown, rows, weights, prompt, run.cuts, summaries, pruned)
     output = np.where(grown.output == UNKNOWN, grown.columns.tokens[grown.place], grown.output)
     total = np.where(known, prompt + output, UNKNOWN)
     return Replay(
@@ -108,17 +112,23 @@ def replay(
         prompt=prompt,
         total=total,
         events=tuple(run.events),
-        totals=totals_of(run.events, prompt[known], total[known], run.blocked, pruned),
+        totals=totals_of(run.events, prompt[known], total[known], run.blocked, pruned, breaks),
         calibration=weights.calibration,
         summaries=summaries,
         stripped=_stripped(grown),
         pruning=pruned,
+        breaks=breaks,
         cuts=tuple(run.cuts),
     )
 
 
 def totals_of(
-    events: Sequence[Event], prompt: Ints, total: Ints, blocked: int, pruned: PrunedCalls
+    events: Sequence[Event],
+    prompt: Ints,
+    total: Ints,
+    blocked: int,
+    pruned: PrunedCalls,
+    breaks: CacheBreaks,
 ) -> Totals:
     compactions = [event for event in events if event.kind in COMPACTIONS]
     return Totals(
@@ -129,6 +139,7 @@ def totals_of(
         blocked=blocked,
         tokens_sent=int(prompt.sum()),
         peak=int(total.max()) if len(total) else 0,
+        tokens_resent=breaks.resent,
         pruned=pruned.calls if pruned.settings else None,
         trimmed_chars=int(pruned.trimmed_chars.sum()) if pruned.settings else None,
         cleared_chars=int(pruned.cleared_chars.sum()) if pruned.settings else None,

@@ -96,9 +96,38 @@ class PrunedCalls:
         looked_at, prunable = self.measured.get(call), self.prunable
         if looked_at is None or prunable is None:
             return {}
-        gone = np.zeros(len(prunable.sizes), np.int64)
-        gone[looked_at.cut.rows] = looked_at.cut.chars
-        return PruningRows(prunable, gone, np.zeros(len(gone))).removed_by_row(looked_at.done)
+        return _rows_with(prunable, looked_at.cut).removed_by_row(looked_at.done)
+
+    def parting_rows(self, sent: Ints) -> dict[int, int]:
+        """For each of the ``sent`` calls (by its number among them) that shows results in other forms
+        than the one before: the first row that it shows otherwise."""
+        if self.prunable is None or not self.fired.any():
+            return {}
+        fired = self.fired[sent]
+        near = np.flatnonzero(fired | np.append(False, fired[:-1]))
+        found: dict[int, int] = {}
+        cut, rows = None, None
+        for number in near.tolist():
+            call, before = int(sent[number]), int(sent[number - 1]) if number else UNKNOWN
+            one, other = self._pruned(before), self._pruned(call)
+            looked_at = self.measured[call if other else before]
+            if rows is None or cut is not looked_at.cut:
+                cut, rows = looked_at.cut, _rows_with(self.prunable, looked_at.cut)
+            row = rows.parting_row(one, other)
+            if row is not None:
+                found[number] = row
+        return found
+
+    def _pruned(self, call: int) -> Pruned | None:
+        """What a call was pruned to, none where it went out whole."""
+        return self.measured[call].done if call != UNKNOWN and self.fired[call] else None
+
+
+def _rows_with(prunable: Prunable, cut: Cut) -> PruningRows:
+    """The sums with these rows cut; weights of none."""
+    gone = np.zeros(len(prunable.sizes), np.int64)
+    gone[cut.rows] = cut.chars
+    return PruningRows(prunable, gone, np.zeros(len(gone)))
 
 
 class CallPruning:
@@ -125,7 +154,7 @@ class CallPruning:
         self._fired = [False] * calls
         self._trimmed_chars, self._cleared_chars = [0] * calls, [0] * calls
         self._gap, self._chars = [UNKNOWN] * calls, [UNKNOWN] * calls
-        self._at = [] if self._idle else _known_times(grown.columns.at_ms)
+        self._at = [] if self._idle else known_times(grown.columns.at_ms).tolist()
         self._mark = self._touch = 0
         self._compacted = False
         self._prunable: Prunable | None = None
@@ -260,7 +289,7 @@ def settings_of(policy: Policy, around: Circumstances) -> CacheTtlSettings | Non
     return cache_ttl_settings(context_pruning(config), around.rules.pruning.cache_ttl.durations)
 
 
-def _known_times(times: Ints) -> list[int]:
+def known_times(times: Ints) -> Ints:
     """Each row's time, else that of the row before it; 0 where none is known yet."""
     places = np.maximum.accumulate(np.where(times == UNKNOWN, -1, np.arange(len(times))))
-    return list(np.where(places < 0, 0, times[places]).tolist())
+    return np.asarray(np.where(places < 0, 0, times[places]), np.int64)

@@ -7,7 +7,7 @@ a what-if cut for good are taken as evenly wide.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 import numpy as np
@@ -136,6 +136,22 @@ class PruningRows:
         edge = done.first + done.cleared
         trimmed = self._trim_weight[done.end] - self._trim_weight[edge]
         return float(trimmed + self._clear_weight[edge] - self._clear_weight[done.first])
+
+    def parting_row(self, one: Pruned | None, other: Pruned | None) -> int | None:
+        """The first row that two calls of one context show in different forms, none if there is none;
+        a call without ``Pruned`` shows everything whole."""
+        known = one or other
+        if known is None:
+            return None
+        whole = Pruned("", first=known.first, end=known.first)
+        one, other = one or whole, other or whole
+        edges = (one.first + one.cleared, other.first + other.cleared)
+        if edges[0] != edges[1]:
+            return int(self.fixed.results[min(edges)])
+        start, end = sorted((one.end, other.end))
+        start = max(start, edges[0])
+        at = bisect_right(self._changes, self._changes[start], start, end + 1)
+        return int(self.fixed.results[at - 1]) if at <= end else None
 
     def removed_by_row(self, done: Pruned) -> dict[int, int]:
         """For each changed row: characters removed (below 0 where a result grew)."""

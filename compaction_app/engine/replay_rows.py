@@ -54,6 +54,8 @@ class ReplayRows:
             (3, len(kept) + 1), np.int64
         )
         self.version = self._ready = 0
+        self.shortened: list[tuple[int, int]] = []
+        """Where results were cut for good: before which row that happened, and the first row cut."""
         is_cut = np.isin(self.kind, _CUT_KINDS) & kept
         self._next_cut = _next_true(is_cut)
         self._is_message = (self.kind > OTHER) & (self.kind < CUSTOM_MESSAGE) & kept
@@ -147,6 +149,7 @@ class ReplayRows:
         if removed:
             self._shorten(places, lengths, targets)
             self.version += 1
+            self.shortened.append((end, int(places[lengths != targets].min())))
             self._sum(int(places.min()), self._ready)
         return removed
 

@@ -134,6 +134,7 @@ _TOTALS: Final = (
     ("of them flushed before", "flushed_before"),
     ("turns blocked", "blocked"),
     ("tokens sent", "tokens_sent"),
+    ("tokens re-sent after a cache break", "tokens_resent"),
     ("peak, tokens", "peak"),
     ("calls pruned", "pruned"),
 )

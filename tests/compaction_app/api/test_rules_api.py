@@ -53,6 +53,19 @@ def test_a_what_if_has_the_numbers_of_the_page(alice: Person) -> None:
     assert own["current"] == own["whatIf"]
 
 
+def test_a_what_if_tells_which_calls_broke_the_cache(alice: Person) -> None:
+    session = alice.imports(next((SAMPLES / "keep-small-32k").glob("*.jsonl")).read_bytes())
+    policy = {"contextWindow": 32_000, "compaction.keepRecentTokens": 2_000}
+    got = api_of(alice.team).post(f"/sessions/{session.uuid}/what-if", {"policy": policy})
+    breaks = got["cacheBreaks"]
+    assert got["whatIf"]["tokensResent"] == sum(one["tokens"] for one in breaks) > 0
+    assert {one["cause"] for one in breaks} == {"compaction"}
+    assert len(breaks) == got["whatIf"]["compactions"]
+    assert got["recordedCacheBreaks"] is got["recorded"]["tokensResent"] is None, (
+        "no cache was billed"
+    )
+
+
 @pytest.mark.parametrize(
     "body, field",
     [
