@@ -36,6 +36,7 @@ from sessions_app.api_access import (
     Conflict,
     InvalidField,
     load,
+    token_of,
 )
 from sessions_app.downloads import download
 from sessions_app.export import exported, file_name
@@ -95,7 +96,8 @@ def archive(request: HttpRequest, session_id: UUID) -> Json:
 @sessions.delete("/sessions/{uuid:session_id}", auth=ADMIN, response={204: None, **PROBLEMS}, tags=["sessions"])  # fmt: skip
 def delete(request: HttpRequest, session_id: UUID) -> Status[None]:
     """Delete a session and everything that hangs on it. This cannot be undone."""
-    delete_session(load(Session.objects.all(), request, session_id))
+    session = load(Session.objects.all(), request, session_id)
+    delete_session(session, f"token {token_of(request).name}")
     return Status(204, None)
 
 

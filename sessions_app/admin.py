@@ -6,6 +6,7 @@ jobs and tokens change by the same functions as on their pages, each written to 
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 from django import forms
@@ -14,7 +15,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from sessions_app import api_tokens, jobs
+from sessions_app import api_tokens, jobs, tombstones
 from sessions_app.admin_lists import ChosenFilter, EvidenceAdmin, RowsAdmin, among, json_of, text_of
 from sessions_app.importers.formats import TITLES
 from sessions_app.importers.openclaw import ENTRY_TYPES
@@ -28,6 +29,7 @@ from sessions_app.models import (
     Membership,
     Session,
     Team,
+    Tombstone,
 )
 from sessions_app.payload import unpack
 from sessions_app.teams import is_last_owner
@@ -74,9 +76,13 @@ class OfASession(EvidenceAdmin):
 class EntryAdmin(OfASession):
     list_display = ("id", "session_id", "seq", "entry_id", "type", "role", "tokens", "excerpt")
     narrowed = (among("type", sorted(ENTRY_TYPES)), among("role", ROLES), among("mark", MARKS[1:]))
-    exclude = ("payload", "digest")
+    exclude = ("payload", "digest", "link")
     raw_id_fields = ("window",)
-    readonly_fields = (text_of("payload", lambda raw: _text_of_bytes(unpack(raw))),)
+    readonly_fields = (text_of("payload", lambda raw: _text_of_bytes(unpack(raw))), "in_chain")
+
+    @admin.display(description="link of the hash chain")
+    def in_chain(self, entry: Entry) -> str:
+        return bytes(entry.link).hex() if entry.link else "not worked out yet"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Without the payloads: the page of one entry loads its own."""
@@ -100,7 +106,37 @@ class SessionAdmin(EvidenceAdmin):
     search_help_text = "The id of a session, an agent or a team, in full."
     dated = "imported_at"
     exclude = ("index_entry", "facts", "spark", "summary", "guard", "run", "queued")
-    readonly_fields = tuple(json_of(name) for name in exclude if name != "spark")
+    readonly_fields = (
+        "chains",
+        *(json_of(name) for name in exclude if name != "spark"),
+    )
+
+    @admin.display(description="ends of its hash chains")
+    def chains(self, session: Session) -> str:
+        """As a tombstone would keep them."""
+        ends = tombstones.chain_ends(session)
+        shown = json.dumps(ends, indent=1)
+        return format_html("<pre>{}\n{}</pre>", tombstones.digest_of(ends).hex(), shown)
+
+
+@admin.register(Tombstone)
+class TombstoneAdmin(EvidenceAdmin):
+    """What is left of sessions that were deleted: when, by whom, and their last digest."""
+
+    list_display = ("session_uuid", "team_uuid", "source", "is_live", "entries", "last_digest", "deleted_at", "deleted_by")  # fmt: skip
+    list_filter = ("is_live", "deleted_at")
+    found_by_own = ("session_uuid", "team_uuid")
+    search_help_text = "The id of a session or a team, in full."
+    exclude = ("chains", "digest", "link")
+    readonly_fields = ("last_digest", json_of("chains"), "own_link")
+
+    @admin.display(description="last digest")
+    def last_digest(self, stone: Tombstone) -> str:
+        return bytes(stone.digest).hex()
+
+    @admin.display(description="link among the tombstones")
+    def own_link(self, stone: Tombstone) -> str:
+        return bytes(stone.link).hex()
 
 
 @admin.register(Agent)

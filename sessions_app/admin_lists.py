@@ -44,10 +44,11 @@ class RowsAdmin(_Admin):
     """A list that stays quick, found by ids in full.
 
     ``found_by`` are the ways to a row besides its own uuid: (a foreign key of the model, where its
-    target has the id). ``dated`` is the column of an index of (date, id), where there is one.
+    target has the id), ``found_by_own`` columns of its own that hold ids. ``dated`` is the column of an index of (date, id), where there is one.
     """
 
     found_by: tuple[tuple[str, str], ...] = ()
+    found_by_own: tuple[str, ...] = ()
     dated = ""
     paginator = ShortCount
     show_full_result_count = False
@@ -73,6 +74,8 @@ class RowsAdmin(_Admin):
         found = Q(pk__in=())
         if any(field.name == "uuid" for field in self.model._meta.fields):
             found |= Q(uuid=wanted)
+        for name in self.found_by_own:
+            found |= Q(**{name: wanted})
         for name, lookup in self.found_by:
             related: Any = self.model._meta.get_field(name).related_model
             ids = related._default_manager.filter(**{lookup: wanted}).values_list("pk", flat=True)

@@ -16,6 +16,7 @@ from sessions_app.rows import branch_records, storable, storable_json
 from sessions_app.store import writing
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.exact import encoding_for
+from sessions_app.tombstones import bury
 from sessions_app.transcripts.timestamps import iso_text
 
 VERSION = 3
@@ -90,9 +91,14 @@ def rename_session(session: Session, title: str) -> bool:
     return True
 
 
-def delete_session(session: Session) -> None:
-    """The session and all that hangs on it. Its subagents stay, without a parent."""
-    session.delete()
+def delete_session(session: Session, by: str = "") -> None:
+    """The session and all that hangs on it; a tombstone says that it was, and who deleted it (``by``).
+
+    Its subagents stay, without a parent.
+    """
+    with transaction.atomic():
+        bury(session, by)
+        session.delete()
 
 
 def _key(agent: Agent, identity: uuid.UUID, parent: Session | None) -> str:

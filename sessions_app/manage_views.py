@@ -38,6 +38,6 @@ def delete(request: HttpRequest, uuid: UUID) -> HttpResponse:
         messages.error(request, "Nothing was deleted: tick the box first.")
         return redirect("manage-session", uuid)
     title = session.title
-    delete_session(session)
+    delete_session(session, request.user.get_username())
     messages.success(request, f"“{title}” and everything that hung on it is deleted.")
     return redirect("sessions")

@@ -20,6 +20,7 @@ from sessions_app.team_models import IdempotentCall as IdempotentCall
 from sessions_app.team_models import Invitation as Invitation
 from sessions_app.team_models import Membership as Membership
 from sessions_app.team_models import Team as Team
+from sessions_app.tombstone_models import Tombstone as Tombstone
 from sessions_app.watch_models import WatchedFolder as WatchedFolder
 from sessions_app.workspace_models import WorkspaceFile as WorkspaceFile
 from sessions_app.workspace_models import WorkspaceSnapshot as WorkspaceSnapshot
@@ -173,6 +174,9 @@ class Window(models.Model):
     )
     head_id = models.CharField(max_length=128, blank=True, help_text="of the last entry, when live")
     turn_mark = models.CharField(max_length=16, blank=True, help_text="of the turn going on")
+    link = models.BinaryField(max_length=32, default=b"", help_text="the last of its hash chain")
+    linked_entries = models.PositiveIntegerField(default=0, help_text="that the chain holds")
+    linked_records = models.PositiveIntegerField(default=0, help_text="of work, in the chain too")
     workspace = models.ForeignKey(
         WorkspaceSnapshot,
         models.SET_NULL,
@@ -224,6 +228,11 @@ class Entry(models.Model):
     call_ids = models.TextField(blank=True, help_text="tool calls made, or the one answered")
     digest = models.BinaryField(max_length=16, help_text="of the content, to know copies by")
     payload = models.BinaryField()
+    link = models.BinaryField(
+        max_length=32,
+        null=True,
+        help_text="of the window's hash chain, none until it is worked out",
+    )
 
     class Meta:
         verbose_name_plural = "entries"

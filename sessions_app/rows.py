@@ -31,11 +31,6 @@ _LONGEST_INT = 2**31 - 1
 _AT_A_TIME = 500
 
 
-def entry_row(window: Window, entry: Entry, measures: Measures) -> EntryRow:
-    """A new row, not saved."""
-    return EntryRow(**entry_values(window, entry, measures))
-
-
 def insert_entries(rows: Iterable[Mapping[str, Any]]) -> None:
     """Store the rows with these values (``entry_values``), without an object for each."""
     columns = {field.attname: str(field.column) for field in EntryRow._meta.concrete_fields}

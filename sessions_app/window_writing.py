@@ -12,6 +12,7 @@ from typing import Protocol
 
 from django.db import transaction
 
+from sessions_app.chain import Chain
 from sessions_app.importers import FileReader, Position
 from sessions_app.models import Entry as EntryRow
 from sessions_app.models import ImportProblem, Session, Window
@@ -97,9 +98,7 @@ def _store(window: Window, batch: _Batch, tape: Digests, done: Position, settled
         _overtake(window)
         # A torn tail is read again when the file has grown, so what was said of it is dropped.
         ImportProblem.objects.filter(window=window, kind="FILE_TRUNCATED_TAIL").delete()
-        if batch.measured and (first := batch.measured[0][0].seq) < window.entry_count:
-            EntryRow.objects.filter(window=window, seq__gte=first).delete()
-        insert_entries(entry_values(window, entry, measures) for entry, measures in batch.measured)
+        _insert(window, batch)
         room = MAX_PROBLEMS - ImportProblem.objects.filter(window=window).count()
         ImportProblem.objects.bulk_create(
             ImportProblem(
@@ -111,13 +110,26 @@ def _store(window: Window, batch: _Batch, tape: Digests, done: Position, settled
             )
             for problem in batch.problems[: max(room, 0)]
         )
-        if batch.measured:
-            window.entry_count = batch.measured[-1][0].seq + 1
         window.settled_entries = min(settled, window.entry_count)
         window.content_bytes = done.offset
         window.content_lines = done.lines
         window.content_digest = tape.digest_at(done.offset)
         window.save()
+
+
+def _insert(window: Window, batch: _Batch) -> None:
+    """The entries, in place of those that the file tells anew, linked to what stands before them."""
+    if not batch.measured:
+        return
+    first, chain = batch.measured[0][0].seq, Chain(window)
+    if first < window.entry_count:
+        chain.cut(first)
+        EntryRow.objects.filter(window=window, seq__gte=first).delete()
+        window.entry_count = first
+    rows = ((entry_values(window, one, measures), one.raw) for one, measures in batch.measured)
+    insert_entries(chain.linked(rows))
+    chain.save()
+    window.entry_count = batch.measured[-1][0].seq + 1
 
 
 def _overtake(window: Window) -> None:
@@ -127,7 +139,10 @@ def _overtake(window: Window) -> None:
         Overtaken: when somebody else has written since it was read.
     """
     same = Window.objects.filter(
-        pk=window.pk, content_bytes=window.content_bytes, content_digest=window.content_digest
+        pk=window.pk,
+        content_bytes=window.content_bytes,
+        content_digest=window.content_digest,
+        linked_entries=window.linked_entries,  # nor are older entries being linked meanwhile
     )
     if not same.update(content_bytes=window.content_bytes):
         raise Overtaken

@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from sessions_app import events
+from sessions_app.chain import Chain
 from sessions_app.importers.links import Links
 from sessions_app.importers.openclaw import Reader, ReaderState
 from sessions_app.importers.records import Record
 from sessions_app.models import Entry as EntryRow
 from sessions_app.models import Event, Window, WorkspaceUse
-from sessions_app.rows import entry_row, reader_state, storable, storable_json
+from sessions_app.rows import entry_values, reader_state, storable, storable_json
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.exact import encoding_for
 from sessions_app.transcripts.measures import Measures, measure
@@ -39,6 +40,9 @@ _WINDOW_FIELDS = (
     "head_id",
     "turn_mark",
     "workspace",
+    "link",
+    "linked_entries",
+    "linked_records",
 )
 _SESSION_FIELDS = (
     "index_entry", "guard", "run", "queued", "last_event", "entry_count", "last_at", "provider",
@@ -111,9 +115,12 @@ class Writer:
             if isinstance(entry, Entry)
         ]
         self._use_workspace(stored)
+        chain = Chain(self.window)
+        rows = ((entry_values(self.window, one, numbers), one.raw) for one, numbers in stored)
         EntryRow.objects.bulk_create(
-            (entry_row(self.window, entry, numbers) for entry, numbers in stored), batch_size=200
+            (EntryRow(**values) for values in chain.linked(rows)), batch_size=200
         )
+        chain.save()
         self._moved(stored, items, reader.state)
         return stored
 
