@@ -15,8 +15,9 @@ from compaction_app.engine.turn.requests import Compaction, Moment, Trigger
 from compaction_app.engine.turn.work import TurnPrompt, TurnWork
 from compaction_app.live_state import load_live
 from compaction_app.live_turns import LiveSetup
+from compaction_app.models import Decision
 from compaction_app.next_step import NothingToSend
-from compaction_app.run_memory import memory_of
+from compaction_app.run_memory import RunMemory, memory_of
 from sessions_app.models import Entry, Session, Window
 
 MANUAL = "manual"
@@ -28,7 +29,8 @@ TRIGGERS: tuple[str, ...] = get_args(Trigger)
 class Asked:
     """The compaction to make (none: ``refusal`` says why), as the session stood at ``head``.
 
-    ``cycle`` is how many compactions there were, ``turn`` the number of the turn it belongs to;
+    ``cycle`` is how many compactions there were, ``turn`` the number of the turn it belongs to, ``attempt``
+    and ``call`` its place in it: before the turn's run, or before the next call of one that goes on;
     ``stages`` are the decisions that led to it. ``flush_first``: a flush is due, and goes before.
     """
 
@@ -38,6 +40,8 @@ class Asked:
     cycle: int
     turn: int
     request: Compaction | None
+    attempt: int = 0
+    call: int = 1
     refusal: CompactionRun | None = None
     reason: str = ""
     stages: tuple[StageRecord, ...] = ()
@@ -57,16 +61,18 @@ def asked(session: Session, arguments: Mapping[str, Any]) -> Asked:
     """
     live = LiveSetup.of(session)
     loaded = load_live(session, live.setup.rules)
-    memory = memory_of(loaded.memory)
+    trigger = str(arguments.get("trigger", MANUAL))
+    turn, attempt, call = _place(session, memory_of(loaded.memory), trigger)
     base = Asked(
         live=live,
         head=loaded.head,
         entries=loaded.window.entry_count,
         cycle=compactions_of(loaded.window),
-        turn=memory.turn + (not memory.is_open),
+        turn=turn,
         request=None,
+        attempt=attempt,
+        call=call,
     )
-    trigger = str(arguments.get("trigger", MANUAL))
     if trigger == BEFORE_TURN:
         return _before_turn(session, base, arguments.get("prompt"))
     work = TurnWork(live.setup, loaded.state, TurnPrompt({}, "", ""))
@@ -78,6 +84,18 @@ def asked(session: Session, arguments: Mapping[str, Any]) -> Asked:
         return replace(base, request=found)
     stages = work.finished("refused").stages
     return replace(base, refusal=found, reason=found.message or found.outcome, stages=stages)
+
+
+def _place(session: Session, memory: RunMemory, trigger: str) -> tuple[int, int, int]:
+    """Turn, attempt and call that a compaction belongs to: a turn that goes on, the one that has just
+    ended and made it due, else the next one."""
+    if memory.is_open:
+        return memory.turn, 1, len(memory.usages) + 1
+    if trigger in (MANUAL, BEFORE_TURN) or not memory.turn:
+        return memory.turn + 1, 0, 1
+    made = Decision.objects.filter(session=session, reading=Decision.Reading.LIVE, turn=memory.turn)
+    last = made.order_by("-id").values_list("attempt", "call").first()
+    return memory.turn, *(last or (1, 1))
 
 
 def _before_turn(session: Session, base: Asked, prompt: Mapping[str, Any] | None) -> Asked:

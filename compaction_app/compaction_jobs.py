@@ -80,7 +80,7 @@ def compact(hold: Hold) -> Mapping[str, Any]:
     job = hold.job
     if job.session is None:
         raise CannotDo("The session is gone.")
-    session = own_or_copy(job, job.session)
+    session = own_or_copy(job, job.session, "compacted")
     ask = asked(session, job.arguments)
     if ask.flush_first:
         ask = _after_flush(hold, session, ask)

@@ -199,16 +199,16 @@ def _record(made: Made, window: Window, entry: Record | None, came_in: int) -> C
 def _keep_decisions(made: Made, window: Window) -> None:
     """Those that led to the compaction, where it was cut, and the compaction's own."""
     run, setup = made.run, made.ask.live.setup
-    request = made.ask.request
+    request, at = made.ask.request, (made.ask.attempt, made.ask.call)
     stages = list(made.ask.stages)
     if request is not None:
         if run.prepared is not None:
             cut = run.prepared.cut.decision
-            stages.append(StageRecord("compaction_cut", "turn", 0, 1, cut))
+            stages.append(StageRecord("compaction_cut", "turn", *at, cut))
         parts = parts_of(request.path, run)
-        stages.append(StageRecord("compaction", "turn", 0, 1, run.decision, parts))
+        stages.append(StageRecord("compaction", "turn", *at, run.decision, parts))
     if run.boundary is not None:
-        stages.append(StageRecord("boundary", "turn", 0, 1, run.boundary))
+        stages.append(StageRecord("boundary", "turn", *at, run.boundary))
     decisions.record(
         made.session,
         (decisions.Made(made.ask.turn, stage) for stage in stages),

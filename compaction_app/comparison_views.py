@@ -30,6 +30,8 @@ def compare_sessions(request: HttpRequest) -> HttpResponse:
     """One policy on the newest sessions, or on those that a search finds."""
     q = search_words(request.GET.get("q", ""))
     found = searched(access.visible(Session.objects.select_related("agent"), request.user), q)
+    if not q:
+        found = found.filter(copied_from=None)  # the same conversation would count twice
     newest = list(
         found.filter(entry_count__gt=0).order_by("-imported_at", "-pk")[: MOST_SESSIONS + 1]
     )

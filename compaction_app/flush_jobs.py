@@ -77,7 +77,7 @@ def flush(hold: Hold) -> Mapping[str, Any]:
     job = hold.job
     if job.session is None:
         raise CannotDo("The session is gone.")
-    session = own_or_copy(job, job.session)
+    session = own_or_copy(job, job.session, "flushed")
     record = _flush(hold, session, str(job.arguments.get("trigger", MANUAL)))
     return {
         "summary": _summary(record),

@@ -82,7 +82,7 @@ def run(hold: Hold) -> Mapping[str, Any]:
     text = storable(answer.text, SHOWN_CHARS)
     return {
         "summary": f"answered in {seconds:g} s" + ("" if text.strip() else ", without a word"),
-        "answer": text,
+        "answer": text.strip(),
         "seconds": seconds,
         "tries": len(asked.tries),
         "promptTokens": answer.usage.prompt,

@@ -7,6 +7,7 @@ from typing import Any
 from compaction_app.engine.reasons import sentence
 from compaction_app.models import CompactionRecord, FlushRecord
 from sessions_app.entries import Block, blocks_of
+from sessions_app.listing import copies_of
 from sessions_app.models import Entry, Session
 from sessions_app.payload import record_of
 
@@ -44,14 +45,14 @@ def flush_page(record: FlushRecord) -> dict[str, Any]:
 
 
 def work_of(session: Session) -> dict[str, Any]:
-    """The newest compactions and flushes of a session."""
+    """The newest compactions and flushes of a session, and the copies that jobs have made of it."""
     compactions = CompactionRecord.objects.filter(session=session).order_by("-pk")
     flushes = FlushRecord.objects.filter(session=session).order_by("-pk")
     made: list[tuple[str, CompactionRecord | FlushRecord]] = []
     made += [("compaction", one) for one in compactions.defer("record", "calls")[:SHOWN_RECORDS]]
     made += [("flush", one) for one in flushes.defer("dialogue", "calls")[:SHOWN_RECORDS]]
     made.sort(key=lambda pair: pair[1].finished_at, reverse=True)
-    return {"works": made[:SHOWN_RECORDS]}
+    return {"works": made[:SHOWN_RECORDS], "copies": copies_of(session)[:SHOWN_RECORDS]}
 
 
 def _entry(record: CompactionRecord) -> Entry | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 
 from sessions_app.drawing.reduce import path
 from sessions_app.drawing.scale import SIZE, Scale
@@ -27,6 +28,23 @@ def searched(sessions: QuerySet[Session], words: str) -> QuerySet[Session]:
         return sessions
     named = Q(title__icontains=words) | Q(model__icontains=words) | Q(key__icontains=words)
     return sessions.filter(named)
+
+
+def with_copies(sessions: QuerySet[Session], words: str) -> QuerySet[Session]:
+    """Copies stand with the recording they were made of; what somebody looks for stands alone."""
+    if words:
+        return sessions.select_related("copied_from")
+    named = Session.objects.only("uuid", "title", "copied_from").order_by("-pk")
+    return sessions.filter(copied_from=None).prefetch_related(Prefetch("copies", named))
+
+
+def copies_of(session: Session) -> list[tuple[Session, str]]:
+    """The copies of a recording, newest first, each with what its title says beyond the recording's."""
+    own = session.title
+    return [
+        (copy, copy.title.removeprefix(own).lstrip(" ·") or copy.title)
+        for copy in session.copies.all()
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +77,10 @@ class Row:
     spark: Spark | None
     fill: Fill | None
     verdict: list[dict[str, str]]
+    copies: Sequence[tuple[Session, str]] = ()
 
 
-def row_of(session: Session) -> Row:
+def row_of(session: Session, copies: Sequence[tuple[Session, str]] = ()) -> Row:
     """What the list shows of a session. Lines and verdict come from the summary kept with it."""
     summary: dict[str, Any] = session.summary
     verdict = list(summary.get("verdict", []))
@@ -76,7 +95,7 @@ def row_of(session: Session) -> Row:
         verdict.append(
             {"severity": "info", "text": text, "help": "The provider reported no usage."}
         )
-    return Row(session, _spark(session, summary), _fill(session, summary), verdict)
+    return Row(session, _spark(session, summary), _fill(session, summary), verdict, copies)
 
 
 def _spark(session: Session, summary: dict[str, Any]) -> Spark | None:

@@ -116,6 +116,13 @@ class Session(models.Model):
     archived_at = models.DateTimeField(null=True)
     parent = models.ForeignKey("self", models.SET_NULL, null=True, related_name="children")
     spawned = models.CharField(max_length=10, choices=Spawned.choices, blank=True)
+    copied_from = models.ForeignKey(
+        "self",
+        models.SET_NULL,
+        null=True,
+        related_name="copies",
+        help_text="the recording that a job works on a copy of",
+    )
     guard = models.JSONField(default=dict)
     run = models.JSONField(default=dict)
     queued = models.JSONField(default=list)

@@ -21,7 +21,7 @@ from sessions_app.downloads import download
 from sessions_app.entries import entries_page, entry_view, raw_text
 from sessions_app.export import exported, file_name
 from sessions_app.folders import CONFIG_NAME, INDEX_NAME
-from sessions_app.listing import row_of, search_words, searched
+from sessions_app.listing import copies_of, row_of, search_words, searched, with_copies
 from sessions_app.models import Job, Session
 from sessions_app.recount import UnknownEncoding, request_recount
 from sessions_app.tokens.exact import ENCODINGS
@@ -55,6 +55,7 @@ def session_list(request: HttpRequest) -> HttpResponse:
     sort = request.GET.get("sort", "")
     sort = sort if sort.removeprefix("-") in SORTS else "recent"
     found = searched(access.visible(Session.objects.select_related("agent"), request.user), q)
+    found = with_copies(found, q)
     page = Paginator(found.order_by(_order(sort), "-pk"), PER_PAGE).get_page(
         request.GET.get("page")
     )
@@ -64,7 +65,7 @@ def session_list(request: HttpRequest) -> HttpResponse:
         "sort": sort,
         "columns": [_heading(column, sort) for column in COLUMNS],
         "page": page,
-        "rows": [row_of(session) for session in page.object_list],
+        "rows": [row_of(session, () if q else copies_of(session)) for session in page.object_list],
     }
     if request.headers.get("HX-Target") == "sessions":
         return render(request, "sessions/_list.html", context)

@@ -97,3 +97,13 @@ def test_a_due_compaction_that_fails_lets_the_turn_go_on_as_the_rules_say(alice:
         connect(session, server.url)
         assert done(request_compaction(session, trigger="budget", prompt=prompt)).state == "failed"
     assert live_turns.prepare(session, prompt).next.action != "compact"
+
+
+def test_a_compaction_that_a_turn_made_due_stands_under_that_turn(session: Session) -> None:
+    step = live_turns.report_call(session, [user("more"), answer("yes", prompt=31_000)]).next
+    assert step is not None and step.compaction is not None
+    trigger = step.compaction.trigger
+    compacted(session, trigger=trigger)
+    made = Decision.objects.filter(session=session).order_by("id").values_list("turn", "stage")
+    before = [turn for turn, stage in made if stage == "inner_trigger"]
+    assert {turn for turn, stage in made if stage == "compaction"} == set(before[-1:]) == {5}

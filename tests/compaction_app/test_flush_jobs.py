@@ -16,7 +16,6 @@ from compaction_app.models import (
 from sessions_app.entries import window_of
 from sessions_app.models import Entry, Event, Session
 from sessions_app.rows import entries_of_window
-from tests.builders import short_session
 from tests.compaction_app.compacting import at, talk
 from tests.compaction_app.flushing import fill, flushed
 from tests.compaction_app.live import SMALL, live_agent, live_session, user
@@ -118,13 +117,6 @@ def test_where_the_session_went_on_the_silent_turn_is_only_in_the_record(session
     last = list(entries_of_window(window_of(session)))[-1]
     assert last.record["message"]["content"][0]["text"] == "meanwhile"
     assert MemoryNote.objects.count() == 1
-
-
-def test_a_recording_is_flushed_on_a_copy(alice: Person) -> None:
-    recording = alice.imports(short_session(turns=3).data())
-    record = flushed(recording)
-    assert record.session != recording and record.session.is_live
-    assert Entry.objects.filter(window=window_of(recording)).count() == 12
 
 
 def test_waiting_flushes_of_a_session_are_one(alice: Person) -> None:
