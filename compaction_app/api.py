@@ -37,6 +37,8 @@ from compaction_app.schemas import (
     WhatIfIn,
     WhatIfOut,
 )
+from compaction_app.summary_choice import SOURCE as SUMMARY_SOURCE
+from compaction_app.summary_choice import TOKENS as SUMMARY_TOKENS
 from sessions_app.api import NO_NUL, PROBLEMS, Cursor, Limit, known
 from sessions_app.api_access import READ, InvalidField, load, token_of
 from sessions_app.entries import window_of
@@ -53,8 +55,8 @@ def what_if(request: HttpRequest, session_id: UUID, payload: WhatIfIn) -> dict[s
     situation = _situation(request, session_id)
     asked = _asked(payload, situation)
     grown = timeline_for(situation, asked.leaf)
-    now = replay_for(situation, situation.policy, situation.around, asked.leaf)
-    done = replay_for(situation, asked.policy, asked.around, asked.leaf)
+    now = replay_for(situation, situation.policy, situation.around, asked.leaf, asked.summary)
+    done = replay_for(situation, asked.policy, asked.around, asked.leaf, asked.summary)
     recorded = recorded_breaks(grown, weigh(grown))
     return {
         "reading": "what-if",
@@ -72,6 +74,8 @@ def what_if(request: HttpRequest, session_id: UUID, payload: WhatIfIn) -> dict[s
         "cache_breaks": _breaks(done.breaks),
         "recorded_cache_breaks": _breaks(recorded) if recorded else None,
         "stripped": done.stripped,
+        "summaries": {"source": done.summaries.source, "tokens": done.summary_tokens},
+        "margin": {"prompt": done.margin.prompt, "check": done.margin.check},
         "caveat": CAVEAT,
     }
 
@@ -188,10 +192,15 @@ def _asked(payload: WhatIfIn, situation: Situation) -> Asked:
     if unknown:
         raise InvalidField({f"policy.{key}": text for key, text in unknown.items()})
     values = {key: policy_text(value) for key, value in payload.policy.items()}
-    around = {"rules": payload.rule_set, "path": payload.path, "provider": payload.provider}
+    around = {
+        "rules": payload.rule_set,
+        "path": payload.path,
+        "provider": payload.provider,
+        SUMMARY_SOURCE: payload.summary,
+    }
     values |= {name: value for name, value in around.items() if value is not None}
-    if payload.leaf is not None:
-        values["leaf"] = str(payload.leaf)
+    numbers = {"leaf": payload.leaf, SUMMARY_TOKENS: payload.summary_tokens}
+    values |= {name: str(value) for name, value in numbers.items() if value is not None}
     asked = read_query(values, situation)
     if asked.problems:
         names = {"rules": "ruleSet", "path": "path"}

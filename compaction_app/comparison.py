@@ -146,7 +146,7 @@ def _span(values: Mapping[str, str]) -> tuple[int, int] | None:
 
 def _contender(situation: Situation, number: int, given: Mapping[str, str]) -> Contender:
     query = read_query(given, situation)
-    done = replay_for(situation, query.policy, query.around)
+    done = replay_for(situation, query.policy, query.around, None, query.summary)
     what = _what(situation, query, given)
     return Contender(number, query, done, query_of(query, situation), given, what)
 

@@ -56,8 +56,8 @@ def sessions_context(sessions: Sequence[Session], values: Mapping[str, str]) -> 
         situation = situation_of(session)
         query = read_query(given, situation)
         problems.update(query.problems)
-        own = replay_for(situation, situation.policy, situation.around).totals
-        tried = replay_for(situation, query.policy, query.around).totals
+        own = replay_for(situation, situation.policy, situation.around, None, query.summary).totals
+        tried = replay_for(situation, query.policy, query.around, None, query.summary).totals
         compared.append(Compared(session, _figures(own, tried), query_of(query, situation)))
     return {
         "compared": compared,

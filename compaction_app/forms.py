@@ -13,7 +13,9 @@ from compaction_app.engine.presets import PRESETS
 from compaction_app.engine.pruning.experimental import ID_SUFFIX, with_constants
 from compaction_app.engine.pruning.experimental_settings import changed_constants, read_constants
 from compaction_app.engine.rule_sets import RULE_SETS
+from compaction_app.engine.summary_sizes import AS_KNOWN, SummaryChoice
 from compaction_app.runs import Situation
+from compaction_app.summary_choice import choice_values, read_choice
 
 MAX_VALUE_CHARS = 2_000
 
@@ -28,6 +30,7 @@ class Query:
     leaf: int | None
     problems: Mapping[str, str]
     all_events: bool = False
+    summary: SummaryChoice = AS_KNOWN
 
 
 def read_query(values: Mapping[str, str], situation: Situation) -> Query:
@@ -67,6 +70,7 @@ def read_query(values: Mapping[str, str], situation: Situation) -> Query:
     around = replace(around, rules=with_constants(rules, constants), constants=constants)
     if "provider" in values:
         around = replace(around, provider=values["provider"].strip()[:100])
+    summary = read_choice(values, problems)
     start, end = _number(values, "from"), _number(values, "to")
     return Query(
         policy=policy,
@@ -74,6 +78,7 @@ def read_query(values: Mapping[str, str], situation: Situation) -> Query:
         span=(start, end) if start is not None and end is not None else None,
         leaf=_leaf(values, situation),
         all_events=values.get("events") == "all",
+        summary=summary,
         problems=problems,
     )
 
@@ -91,6 +96,7 @@ def query_of(query: Query, situation: Situation, **changes: Any) -> str:
         values[key] = policy_text(value)
     for constant, number in changed_constants(query.around.constants):
         values[constant.key] = f"{number:g}"
+    values |= choice_values(query.summary)
     if query.span is not None:
         values["from"], values["to"] = query.span
     if query.leaf is not None:

@@ -32,6 +32,6 @@ def lost_rows(
 def counted_rows(situation: Situation, query: Query) -> list[Difference]:
     """The rows, after reading what was not read before."""
     ledger_of(situation.window, query.leaf)
-    now = replay_for(situation, situation.policy, situation.around, query.leaf)
-    done = replay_for(situation, query.policy, query.around, query.leaf)
+    now = replay_for(situation, situation.policy, situation.around, query.leaf, query.summary)
+    done = replay_for(situation, query.policy, query.around, query.leaf, query.summary)
     return lost_rows(situation, query, now, done) or []

@@ -15,6 +15,7 @@ from compaction_app.engine.pruning_effects import NEVER_LOCKED, pruning_notes
 from compaction_app.engine.replay import Replay
 from compaction_app.engine.rule_sets import RULE_SETS
 from compaction_app.engine.setting import Setting
+from compaction_app.engine.summary_sizes import CHOICES, SOURCE_TITLES
 from compaction_app.experimental_panel import constant_knobs
 from compaction_app.forms import Query, base_rules
 from compaction_app.runs import Situation
@@ -59,6 +60,7 @@ def panel_context(situation: Situation, query: Query, done: Replay) -> dict[str,
         "base_rules": base_rules(query.around),
         "constants": constant_knobs(situation, query),
         "presets": PRESETS,
+        "summary_sources": [(name, SOURCE_TITLES[name]) for name in CHOICES],
     }
 
 

@@ -19,6 +19,7 @@ from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.diagnose import Finding, Subject, by_consequence, findings
 from compaction_app.engine.diagnose.configuration import read_config
 from compaction_app.engine.lines import Lines, lines_of
+from compaction_app.engine.passed import Passed, passed_by
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.pruning.cache_ttl_settings import SoftTrim
 from compaction_app.engine.pruning.cache_ttl_trim import soft_trimmed
@@ -34,7 +35,9 @@ from compaction_app.engine.session_policy import (
     system_tokens,
 )
 from compaction_app.engine.simulation.inputs import path_of_key
+from compaction_app.engine.summary_sizes import AS_KNOWN, SummaryChoice
 from compaction_app.lost import losses_for, losses_summary
+from compaction_app.summary_choice import extractive_tokens
 from sessions_app import events
 from sessions_app.entries import window_of
 from sessions_app.loaded import timeline_of
@@ -116,13 +119,17 @@ def timeline_for(situation: Situation, leaf: int | None = None) -> Timeline:
 
 
 def replay_for(
-    situation: Situation, policy: Policy, around: Circumstances, leaf: int | None = None
+    situation: Situation,
+    policy: Policy,
+    around: Circumstances,
+    leaf: int | None = None,
+    summary: SummaryChoice = AS_KNOWN,
 ) -> Replay:
     """The what-if of a stored session; the last few answers are kept in memory."""
     window = situation.window
     key = (
         window.uuid, window.entry_count, leaf, policy, around.path, around.provider, around.model,
-        around.rules.id, around.constants, _digest(around.config), situation.system_tokens,
+        around.rules.id, around.constants, _digest(around.config), situation.system_tokens, summary,
     )  # fmt: skip
     with _lock:
         if key in _replays:
@@ -130,12 +137,28 @@ def replay_for(
             return _replays[key]
     grown = timeline_for(situation, leaf)
     trimmed = _trimmed(window, grown, policy, around)
-    done = replay(grown, policy, around, situation.system_tokens, trimmed)
+    done = replay(
+        grown,
+        policy,
+        around,
+        situation.system_tokens,
+        trimmed,
+        summary,
+        lambda: extractive_tokens(window, grown, leaf),
+        _passed(situation, grown),
+    )
     with _lock:
         _replays[key] = done
         while len(_replays) > KEPT_REPLAYS:
             _replays.popitem(last=False)
     return done
+
+
+def _passed(situation: Situation, grown: Timeline) -> Passed:
+    """What the recording went through under its own settings."""
+    session, around = situation.session, situation.around
+    own = lines_of(situation.policy, around)
+    return passed_by(grown, own, around.rules, same_rules=session.source == "openclaw")
 
 
 def _digest(config: Mapping[str, Any]) -> int:

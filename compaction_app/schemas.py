@@ -71,6 +71,20 @@ class CacheBreakOut(CamelSchema):
     cause: str = Field(description="compaction, cut_result, pruning, expiry (of the cache) or unknown.")  # fmt: skip
 
 
+class SummariesOut(CamelSchema):
+    """How large simulated summaries are taken to be."""
+
+    source: Literal["recorded", "extractive", "cap", "chosen"]
+    tokens: list[int] = Field(description="Of each simulated compaction, estimated tokens.")
+
+
+class MarginOut(CamelSchema):
+    """Plus or minus so many tokens, where the transcript does not hold the inputs; null: nobody knows."""
+
+    prompt: int | None = Field(description="A prompt behind a simulated compaction.")
+    check: int | None = Field(description="An estimate of the pre-prompt check.")
+
+
 class WhatIfIn(CamelSchema):
     """What to change; everything else stays as the session has it."""
 
@@ -82,6 +96,8 @@ class WhatIfIn(CamelSchema):
     rule_set: str | None = Field(None, examples=["openclaw-2026.5.28"])
     path: str | None = Field(None, description="chat, agent, local or cli.", examples=["chat"])
     provider: str | None = Field(None, max_length=100, examples=["anthropic"])
+    summary: Literal["recorded", "extractive", "cap"] | None = Field(None, description="Where the size of simulated summaries comes from; null: the first of these that is known.")  # fmt: skip
+    summary_tokens: int | None = Field(None, ge=1, le=1_000_000, description="A size for each of them, estimated tokens.")  # fmt: skip
     leaf: int | None = Field(None, ge=0, description="The entry that ends the branch; the newest if null.")  # fmt: skip
 
 
@@ -101,6 +117,8 @@ class WhatIfOut(CamelSchema):
     cache_breaks: list[CacheBreakOut] = Field(description="Those of the what-if.")
     recorded_cache_breaks: list[CacheBreakOut] | None = Field(description="Those that the bills show; null where they tell of no cache.")  # fmt: skip
     stripped: dict[str, int] = Field(description="Entries that the recording's own policy caused and that were left out.")  # fmt: skip
+    summaries: SummariesOut
+    margin: MarginOut
     caveat: str = Field(description="What a replay cannot know.")
 
 

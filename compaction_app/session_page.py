@@ -31,6 +31,7 @@ from compaction_app.recorded import (
     simulated_happenings,
 )
 from compaction_app.runs import Situation, replay_for, timeline_for, verdict_on
+from compaction_app.summary_choice import told_sizes
 from compaction_app.tried_cuts import guard_rows, tried_view
 from sessions_app.drawing.growth import Curve, Mark, Rule, growth_chart
 from sessions_app.entries import MARK_TITLES
@@ -57,7 +58,7 @@ class Problem:
 def chart_context(situation: Situation, query: Query) -> dict[str, Any]:
     """What a move of a knob must show at once: the chart, what it is made of, the differences."""
     grown, done, happenings = _replayed(situation, query)
-    now = replay_for(situation, situation.policy, situation.around, query.leaf)
+    now = replay_for(situation, situation.policy, situation.around, query.leaf, query.summary)
     recorded = recorded_totals(grown)
     chart = growth_chart(
         _curves(grown, done, situation.session.encoding),
@@ -77,6 +78,8 @@ def chart_context(situation: Situation, query: Query) -> dict[str, Any]:
         "lost_rows": lost_rows(situation, query, now, done),
         "counts_lost": compacts(grown, now, done),
         "unlike": unlike(recorded, now.totals),
+        "summaries": told_sizes(done),
+        "margin": done.margin,
         "address": query_of(query, situation),
         "whole_query": query_of(query, situation, from_=None, to=None),
         "problems": query.problems,
@@ -118,7 +121,7 @@ def details_context(situation: Situation, query: Query) -> dict[str, Any]:
 def _replayed(situation: Situation, query: Query) -> tuple[Timeline, Replay, list[Happening]]:
     """The recording, its what-if, and what happened in both, numbered as the page shows it."""
     grown = timeline_for(situation, query.leaf)
-    done = replay_for(situation, query.policy, query.around, query.leaf)
+    done = replay_for(situation, query.policy, query.around, query.leaf, query.summary)
     simulated = [*simulated_happenings(grown, done), *folded_prunes(done)]
     return grown, done, _numbered([*recorded_happenings(grown), *simulated])
 
@@ -126,8 +129,8 @@ def _replayed(situation: Situation, query: Query) -> tuple[Timeline, Replay, lis
 def head_context(situation: Situation, query: Query) -> dict[str, Any]:
     """Title, facts, branches, and how the windows were found."""
     grown = timeline_for(situation, query.leaf)
-    done = replay_for(situation, query.policy, query.around, query.leaf)
-    own = replay_for(situation, situation.policy, situation.around, query.leaf).lines
+    done = replay_for(situation, query.policy, query.around, query.leaf, query.summary)
+    own = replay_for(situation, situation.policy, situation.around, query.leaf, query.summary).lines
     ends = grown.branch[-1] if len(grown.branch) else None
     return {
         "situation": situation,

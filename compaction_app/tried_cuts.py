@@ -138,7 +138,7 @@ def guard_rows(situation: Situation, query: Query, now: Replay, done: Replay) ->
 def notes_on_constants(situation: Situation, query: Query) -> dict[str, str]:
     """Why a constant does nothing here, by key; no text is read."""
     grown = timeline_for(situation, query.leaf)
-    done = replay_for(situation, query.policy, query.around, query.leaf)
+    done = replay_for(situation, query.policy, query.around, query.leaf, query.summary)
     bench, rows, places = bench_of(query, done), grown.columns, result_places(grown)
     own_calls, tried_calls = _calls(grown, done, bench)
     tried = bench.tried[0].pruning

@@ -44,7 +44,7 @@ def session(request: HttpRequest, uuid: UUID) -> HttpResponse:
     if target == "result":
         context["keeps_strip"] = _shows_the_same(request)
         return replace_url(render(request, "compaction/_moved.html", context), address)
-    done = replay_for(situation, query.policy, query.around, query.leaf)
+    done = replay_for(situation, query.policy, query.around, query.leaf, query.summary)
     context |= details_context(situation, query) | head_context(situation, query)
     context |= panel_context(situation, query, done)
     if target == "work":

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from compaction_app.engine.calibration import Weights
 from compaction_app.engine.replay_context import Cut
-from compaction_app.engine.replay_events import SummarySizes
 from compaction_app.engine.replay_pruned_calls import PrunedCalls, known_times
 from compaction_app.engine.replay_rows import ReplayRows
 from compaction_app.engine.stripped import stripped_rows
+from compaction_app.engine.summary_sizes import SummarySizes
 from sessions_app.transcripts.columns import UNKNOWN, Ints
 from sessions_app.transcripts.timeline import Timeline
 

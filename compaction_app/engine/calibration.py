@@ -36,7 +36,8 @@ class Calibration:
     """``density``: billed tokens per estimated token, the median over the steps between calls.
 
     ``low`` and ``high`` are its quartiles, ``calls`` how many billed calls it comes from, ``overhead``
-    billed tokens of what is no entry. ``enough`` is false below five calls: then density is 1.
+    billed tokens of what is no entry, known to plus or minus ``overhead_spread`` (none: nobody knows).
+    ``enough`` is false below five calls: then density is 1.
     """
 
     density: float
@@ -45,6 +46,13 @@ class Calibration:
     overhead: float
     calls: int
     enough: bool
+    overhead_spread: float | None = None
+
+    @property
+    def density_spread(self) -> float | None:
+        """How far the density may be off: to its farther quartile; none without enough calls."""
+        far = max(self.high - self.density, self.density - self.low)
+        return far if self.enough else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +91,9 @@ def weigh(grown: Timeline) -> Weights:
     if not (grown.compactions.place < first).any():
         head = float(weights[:first].sum())
         overhead = max(float(prompt[0]) - head, 0.0)
+        off = calibration.density_spread
+        spread = None if off is None else off * float(tokens[:first].sum())
+        calibration = replace(calibration, overhead_spread=spread)
         weights[:first] *= min(float(prompt[0]) / max(head, 1.0), 1.0)
     return Weights(weights, replace(calibration, overhead=overhead))
 

@@ -9,8 +9,7 @@ from compaction_app.engine.budget import min_prompt_budget
 from compaction_app.engine.lines import Lines
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.reasons import sentence
-from compaction_app.engine.replay_events import SummarySizes
-from compaction_app.engine.summary_sizes import RESERVE_THAT_BOUNDS
+from compaction_app.engine.summary_sizes import RESERVE_THAT_BOUNDS, SummarySizes
 
 NO_EFFECT: Final = "No effect: "
 _IDLE_RESERVE: Final = (

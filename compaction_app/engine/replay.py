@@ -17,15 +17,23 @@ from compaction_app.engine.cache_breaks import CacheBreaks, simulated_breaks
 from compaction_app.engine.calibration import Calibration, weigh
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.lines import Lines, lines_of
+from compaction_app.engine.margin import Margin, margin_of
+from compaction_app.engine.passed import NOTHING_PASSED, Passed
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.replay_context import Cut
-from compaction_app.engine.replay_events import COMPACTIONS, Event, SummarySizes
+from compaction_app.engine.replay_events import COMPACTIONS, Event
 from compaction_app.engine.replay_prunable import Trimmed
 from compaction_app.engine.replay_pruned_calls import CallPruning, PrunedCalls
 from compaction_app.engine.replay_rows import ReplayRows
 from compaction_app.engine.replay_turns import TurnRules
 from compaction_app.engine.stripped import STRIPPED_MARKS
-from compaction_app.engine.summary_sizes import summary_sizes
+from compaction_app.engine.summary_sizes import (
+    AS_KNOWN,
+    Measure,
+    SummaryChoice,
+    SummarySizes,
+    summary_sizes,
+)
 from sessions_app.transcripts.columns import MARKS, UNKNOWN, USER, Ints
 from sessions_app.transcripts.timeline import Timeline
 
@@ -54,7 +62,8 @@ class Totals:
 @dataclass(frozen=True, slots=True)
 class Replay:
     """The what-if. ``prompt`` and ``total`` have one value per recorded call, ``UNKNOWN`` where the
-    call belongs to what was stripped. ``cuts`` are its compactions as rows of the branch."""
+    call belongs to what was stripped. ``cuts`` are its compactions as rows of the branch, ``margin`` how
+    sure its figures are."""
 
     lines: Lines
     prompt: Ints
@@ -66,7 +75,13 @@ class Replay:
     stripped: dict[str, int]
     pruning: PrunedCalls
     breaks: CacheBreaks
+    margin: Margin
     cuts: tuple[Cut, ...] = ()
+
+    @property
+    def summary_tokens(self) -> tuple[int, ...]:
+        """The size that each simulated summary was given, estimated tokens."""
+        return tuple(self.summaries.size(number) for number in range(len(self.cuts)))
 
 
 def replay(
@@ -75,23 +90,29 @@ def replay(
     around: Circumstances,
     system_tokens: int | None = None,
     trimmed: Trimmed | None = None,
+    choice: SummaryChoice = AS_KNOWN,
+    extractive: Measure | None = None,
+    passed: Passed = NOTHING_PASSED,
 ) -> Replay:
     """Run the session again.
 
     ``system_tokens`` is the estimate of the system prompt where the session's report tells it; without
-    it the overhead that calibration found stands in. ``trimmed`` weighs tool results whose text cache-TTL
-    pruning must read; without it their weight is estimated.
+    it the overhead that calibration found stands in, as far as the recording ``passed`` with it.
+    ``trimmed`` weighs tool results whose text cache-TTL pruning must read; without it their weight is
+    estimated. ``choice`` and ``extractive`` say how large summaries are (``summary_sizes``).
     """
     lines = lines_of(policy, around)
     weights = weigh(grown)
     rows = ReplayRows(grown, weights)
-    summaries = summary_sizes(grown, lines, policy)
+    summaries = summary_sizes(grown, lines, policy, choice, extractive)
+    knows_system = system_tokens is not None
     if system_tokens is None:
-        system_tokens = round(weights.calibration.overhead)
+        system_tokens = passed.system_tokens(weights.calibration)
     pruning = CallPruning(grown, rows, policy, around, lines, trimmed)
     run = TurnRules(
-        rows, lines, around, policy, weights.calibration, summaries, system_tokens, pruning
-    )
+        rows, lines, around, policy, weights.calibration, summaries, system_tokens, pruning,
+        passed.prompt_under(lines.window),
+    )  # fmt: skip
     prompt = np.full(grown.calls, UNKNOWN, np.int64)
     last = max(grown.calls - 1, 0)
     for turn, (start, calls) in enumerate(_turns(grown, rows), 1):
@@ -118,6 +139,7 @@ def replay(
         stripped=_stripped(grown),
         pruning=pruned,
         breaks=breaks,
+        margin=margin_of(weights.calibration, summaries, len(run.cuts), knows_system=knows_system),
         cuts=tuple(run.cuts),
     )
 

@@ -1,9 +1,8 @@
-"""What a what-if reports: events that fire, and the sizes its summaries are given."""
+"""What a what-if reports: events that fire."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import median
 from typing import Final, Literal
 
 from compaction_app.engine.decision import Decision
@@ -39,17 +38,3 @@ class Event:
     reason: str
     decision: Decision | None
     flushed_before: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SummarySizes:
-    """How large the summaries are taken to be, in estimated tokens, and where that comes from."""
-
-    sizes: tuple[int, ...]
-    source: str
-
-    def size(self, number: int) -> int:
-        """The size of the ``number``-th simulated summary: the recorded ones, then their median."""
-        if number < len(self.sizes):
-            return self.sizes[number]
-        return int(median(self.sizes))

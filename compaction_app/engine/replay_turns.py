@@ -23,10 +23,11 @@ from compaction_app.engine.policy_config import result_limits
 from compaction_app.engine.preflight import PreflightSituation, decide_preflight
 from compaction_app.engine.pruning.caps import live_max_chars
 from compaction_app.engine.replay_context import Context
-from compaction_app.engine.replay_events import Event, EventKind, SummarySizes
+from compaction_app.engine.replay_events import Event, EventKind
 from compaction_app.engine.replay_pruned_calls import CallPruning
 from compaction_app.engine.replay_rows import ReplayRows
 from compaction_app.engine.routing import TRANSCRIPT_SOURCE, route_estimate
+from compaction_app.engine.summary_sizes import SummarySizes
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.pressure import MESSAGE_OVERHEAD, SAFETY_MARGIN
 from sessions_app.transcripts.columns import Ints
@@ -48,12 +49,15 @@ class TurnRules:
         summaries: SummarySizes,
         system_tokens: int,
         pruning: CallPruning,
+        accepted: int = 0,
     ) -> None:
         self.events: list[Event] = []
         self.blocked = 0
         self._rows, self._lines, self._around, self._policy = rows, lines, around, policy
         self._calibration, self._summaries, self._system = calibration, summaries, system_tokens
         self._pruning = pruning
+        # What the provider answered in the recording it does not refuse here.
+        self._refused_over = max(lines.window, accepted)
         self._preflight_line, self._flush_line = lines.named("preflight"), lines.named("flush")
         self._check_line = lines.named("pre_prompt")
         self._inner_line = lines.named("inner_threshold")
@@ -79,7 +83,7 @@ class TurnRules:
         """The model calls of the turn, ``call`` being the first: their prompt tokens."""
         whole = self._prompts(places)
         prompts = self._pruned(whole, places, call)
-        if len(prompts) and prompts.max() > self._lines.window:
+        if len(prompts) and prompts.max() > self._refused_over:
             self._pruning.begin_attempt()
             numbers = range(call, call + len(places))
             calls = zip(places.tolist(), numbers, outputs.tolist(), strict=True)
@@ -117,11 +121,11 @@ class TurnRules:
 
     def _recover(self, prompt: int, places: Ints, call: int) -> int:
         """The provider refuses what is larger than the window: compact and send again."""
-        window = self._lines.window
-        while prompt > window:
+        limit = self._refused_over
+        while prompt > limit:
             step = Step("prompt", "prompt tokens > contextWindow", prompt)
             decision = self._decision("provider_overflow", "compact", "prompt_exceeds_window", step)
-            if not self._overflow_compaction(prompt, window, "billed prompt tokens", decision):
+            if not self._overflow_compaction(prompt, limit, "billed prompt tokens", decision):
                 self._block(prompt)
                 break
             prompt = int(self._pruned(self._prompts(places), places, call)[0])

@@ -128,3 +128,35 @@ def test_sessions_are_found_without_configuration_or_index(tmp_path):
     alone.write_bytes(transcript.read_bytes())
     (files,) = find_sessions([alone])
     assert (dict(files.config), dict(files.index)) == ({}, {})
+
+
+def test_the_totals_tell_what_a_cache_break_sends_again():
+    (report,) = reports(KEEP_SMALL)
+    totals = report["totals"]
+    assert 0 < totals["tokensResent"] < totals["tokensSent"]
+    assert totals["recordedTokensResent"] is None, "this session's bills tell of no cache"
+    assert any("tokensResent" in note for note in report["notes"])
+
+
+def test_the_size_of_simulated_summaries_is_told_and_can_be_chosen():
+    (own,) = reports(KEEP_SMALL)
+    (chosen,) = reports(KEEP_SMALL, "--summary", "1500")
+    (capped,) = reports(KEEP_SMALL, "--summary", "cap")
+    assert own["summaries"]["source"] == "recorded" and len(own["summaries"]["tokens"]) == 4
+    assert sorted(own["summaries"]["tokens"][:3])[1] == own["summaries"]["tokens"][3], "the median"
+    assert chosen["summaries"] == {"source": "chosen", "tokens": [1_500]}
+    assert capped["summaries"]["tokens"] == [int(0.8 * 4_096)], "of the reserve that this window has"
+    after = [report["events"][1]["tokensAfter"] for report in (own, chosen, capped)]
+    assert after == sorted(after) and len(set(after)) == 3
+
+
+def test_summaries_can_be_written_anew():
+    (report,) = reports(KEEP_SMALL, "--summary", "extractive")
+    assert report["summaries"] == {"source": "extractive", "tokens": None}
+    assert report["totals"]["compactions"] >= 3
+
+
+@pytest.mark.parametrize("value", ["0", "short", "1.5", "99999999999"])
+def test_a_size_of_summaries_that_is_none_is_refused(value):
+    with pytest.raises(CommandError, match="summary"):
+        reports(KEEP_SMALL, "--summary", value)

@@ -211,16 +211,6 @@ def test_large_results_are_cut_before_anything_is_compacted() -> None:
     assert cut.tokens_after is not None and cut.tokens_after < cut.tokens_before
 
 
-def test_summaries_are_as_large_as_the_recorded_ones_else_as_the_cap() -> None:
-    plain = chat(3).grown()
-    assert replay(plain, HUGE, Circumstances()).summaries.sizes == (4_000,)
-    with_limit = replace(HUGE, max_tokens=1_000)
-    assert replay(plain, with_limit, Circumstances()).summaries.sizes == (800,)
-    grown = chat(3).compaction("e2", "s" * 1_000).grown()
-    done = replay(grown, HUGE, Circumstances())
-    assert (done.summaries.sizes, done.summaries.source) == ((250,), "recorded")
-
-
 def test_what_is_stripped_is_counted_and_not_sent() -> None:
     script = Script().user().answer(prompt=3_000).user(FLUSH_TEXT).answer(prompt=3_300)
     script.user("/compact").compaction("e0").user().injected()

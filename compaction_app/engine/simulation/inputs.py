@@ -30,6 +30,7 @@ from compaction_app.engine.simulation.recording import (
     Recording,
     read_recording,
 )
+from compaction_app.engine.simulation.summaries import given_summaries
 from compaction_app.engine.simulation.usage import (
     ByDensity,
     MessageWeights,
@@ -38,6 +39,8 @@ from compaction_app.engine.simulation.usage import (
     measured_density,
     measured_overhead,
 )
+from compaction_app.engine.summary_sizes import AS_KNOWN, Source, SummaryChoice
+from compaction_app.engine.turn.requests import KnownSummary
 from compaction_app.engine.turn.setup import RunSetup, SystemSizes, run_setup
 from sessions_app.importers.openclaw import Reader
 from sessions_app.importers.records import Record
@@ -95,16 +98,19 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the user wants: rules, path (none: the session's own), settings changed by key."""
+    """What the user wants: rules, path (none: the session's own), settings changed by key, and how large
+    simulated summaries are."""
 
     rules: RuleSet
     path: Path | None = None
     changes: Mapping[str, Any] | None = None
+    summary: SummaryChoice = AS_KNOWN
 
 
 @dataclass(frozen=True, slots=True)
 class SimulationInputs:
-    """Everything a simulation needs; ``own_policy``: nothing was changed against the files."""
+    """Everything a simulation needs; ``own_policy``: nothing was changed against the files. ``summaries``
+    are what simulated compactions are given, ``summary_source`` where those come from."""
 
     session_id: str
     recording: Recording
@@ -115,6 +121,8 @@ class SimulationInputs:
     own_policy: bool
     summarise: Summarise
     notes: tuple[str, ...]
+    summary_source: Source
+    summaries: tuple[KnownSummary, ...]
 
 
 def what_if(inputs: SimulationInputs) -> list[SimulatedTurn]:
@@ -128,7 +136,7 @@ def what_if_turns(inputs: SimulationInputs) -> Iterator[SimulatedTurn]:
     answers = Answers(
         setup=inputs.setup,
         rule=inputs.rule,
-        summaries=iter(recording.summaries),
+        summaries=iter(inputs.summaries),
         flushes=iter(recording.flushes),
         own_policy=inputs.own_policy,
         summarise=inputs.summarise,
@@ -173,6 +181,7 @@ def simulation_inputs(
         ),
         rule,
         summarise,
+        asked.summary,
     )
 
 
@@ -182,6 +191,7 @@ def inputs_under(
     known: Known,
     rule: PromptRule | None = None,
     summarise: Summarise = stand_in_summary,
+    summary: SummaryChoice = AS_KNOWN,
 ) -> SimulationInputs:
     """The inputs of a session that is known already, under any policy and circumstances."""
     recording = known.recording
@@ -192,16 +202,20 @@ def inputs_under(
     if not system.chars:
         overhead = measured_overhead(recording, weights, around.rules.usage, density)
         system, note = _measured_system(overhead)
+    setup = run_setup(policy, around, system, _new_ids(around.rules))
+    source, summaries = given_summaries(recording.summaries, summary, setup.lines, policy)
     return SimulationInputs(
         session_id=known.session_id,
         recording=recording,
-        setup=run_setup(policy, around, system, _new_ids(around.rules)),
+        setup=setup,
         envelope=envelope_of(report, recording, around),
         rule=rule or ByDensity(weights, density),
         header_bytes=known.header_bytes,
         own_policy=policy == known.own_policy,
         summarise=summarise,
         notes=(*known.problems, *((note,) if note else ())),
+        summary_source=source,
+        summaries=summaries,
     )
 
 

@@ -8,6 +8,8 @@ from typing import Any, Final
 from compaction_app.engine.simulation.driver import SimulatedTurn
 from compaction_app.engine.simulation.inputs import SimulationInputs
 from compaction_app.engine.turn.record import CallRecord, Event
+from sessions_app.tokens.javascript import utf16_len
+from sessions_app.tokens.message_tokens import tokens_of_chars
 from sessions_app.transcripts.usage import normalize_usage, prompt_tokens
 
 UNKNOWABLE: Final = (
@@ -40,7 +42,8 @@ def report_of(
     calls: Sequence[dict[str, Any]],
     events: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
-    """The object of a what-if, from its calls and events."""
+    """The object of a what-if, from its calls and events. The last of the ``summaries`` serves again and
+    again; its ``tokens`` are none where they are written as they are needed."""
     return {
         "session": inputs.session_id,
         "ruleSet": inputs.setup.rules.id,
@@ -48,6 +51,10 @@ def report_of(
         "calls": list(calls),
         "events": list(events),
         "totals": _totals(turns, blocked, calls, events),
+        "summaries": {
+            "source": inputs.summary_source,
+            "tokens": [tokens_of_chars(utf16_len(s.text)) for s in inputs.summaries] or None,
+        },
         "stripped": dict(sorted(inputs.recording.stripped.items())),
         "notes": [*inputs.notes, UNKNOWABLE],
     }

@@ -52,7 +52,7 @@ def tape_what_if(inputs: SimulationInputs, slow_turn: int | None = None) -> Tape
     parts = replay_session(
         setup,
         rows,
-        inputs.recording.summaries,
+        inputs.summaries,
         inputs.rule.density,
         header_bytes=inputs.header_bytes,
         own_policy=inputs.own_policy,

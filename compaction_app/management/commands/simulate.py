@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,12 @@ from compaction_app.engine.simulation.inputs import (
     what_if,
 )
 from compaction_app.engine.simulation.report import what_if_report
+from compaction_app.engine.simulation.resent import RESENT_NOTE, resent_totals
+from compaction_app.engine.summary_sizes import AS_KNOWN, CHOICES, SummaryChoice
 from compaction_app.engine.tape.what_if import NeedsTexts, tape_report, tape_what_if
 from compaction_app.session_files import UnreadableFile, find_sessions
 from compaction_app.summarisers.extractive import extractive_summary
+from compaction_app.summary_choice import SOURCE, TOKENS, read_choice
 from sessions_app.transcripts.loading import UnreadableTranscript
 
 
@@ -45,6 +48,12 @@ class Command(BaseCommand):
             action="store_true",
             help="judge the recorded states, let nothing take effect",
         )
+        parser.add_argument(
+            "--summary",
+            type=_summary,
+            default=AS_KNOWN,
+            help=f"size of simulated summaries: {', '.join(CHOICES)}, or tokens for each",
+        )
         parser.add_argument("--json", action="store_true", help="one JSON list on stdout")
 
     def handle(self, *, paths: list[Path], json: bool, **options: Any) -> None:
@@ -52,6 +61,7 @@ class Command(BaseCommand):
             rules=RULE_SETS[options["rule_set"]],
             path=options["path"],
             changes=_changes(options["policy"]),
+            summary=options["summary"],
         )
         reports, faults = [], []
         try:
@@ -81,9 +91,12 @@ def _report(session: SessionFiles, asked: Asked, *, audited: bool) -> dict[str, 
     if audited:
         return audit_report(inputs, audit(inputs))
     try:
-        return tape_report(inputs, tape_what_if(inputs))
+        report = tape_report(inputs, tape_what_if(inputs))
     except NeedsTexts:
-        return what_if_report(inputs, what_if(inputs))
+        report = what_if_report(inputs, what_if(inputs))
+    report["totals"] |= resent_totals(session, inputs, asked.summary, extractive_summary)
+    report["notes"].append(RESENT_NOTE)
+    return report
 
 
 def _fault(session: SessionFiles, error: UnreadableTranscript) -> str:
@@ -93,6 +106,15 @@ def _fault(session: SessionFiles, error: UnreadableTranscript) -> str:
     header = session.transcripts[-1].header
     name = header.id if header else "without a header"
     return f"Session {name}{next(lines, '')}: the runtime cannot read on, there is {error}."
+
+
+def _summary(text: str) -> SummaryChoice:
+    problems: dict[str, str] = {}
+    name = TOKENS if text[:1].isdigit() else SOURCE
+    choice = read_choice({name: text}, problems)
+    if problems:
+        raise ArgumentTypeError(" ".join(problems.values()))
+    return choice
 
 
 def _changes(text: str | None) -> Mapping[str, Any]:

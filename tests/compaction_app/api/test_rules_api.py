@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -16,6 +17,7 @@ from sessions_app.models import Session
 from tests.api_client import api_of
 from tests.builders import short_session
 from tests.conftest import Person
+from tests.engine.builders import chat, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -66,9 +68,35 @@ def test_a_what_if_tells_which_calls_broke_the_cache(alice: Person) -> None:
     )
 
 
+def test_the_size_of_simulated_summaries_is_told_and_can_be_chosen(alice: Person) -> None:
+    session = alice.imports(text_of(chat(60).entries).encode())
+    api = api_of(alice.team)
+
+    def asked(**more: object) -> dict[str, Any]:
+        policy = {"contextWindow": 32_000, "compaction.keepRecentTokens": 2_000}
+        got = api.post(f"/sessions/{session.uuid}/what-if", {"policy": policy, **more})
+        return dict(got["summaries"])
+
+    own = asked()
+    assert own["source"] == "extractive" and len(own["tokens"]) > 0
+    assert asked(summary="cap")["tokens"][0] == 4_000 > own["tokens"][0] > 0
+    chosen = asked(summaryTokens=1_234)
+    assert (chosen["source"], set(chosen["tokens"])) == ("chosen", {1_234})
+
+
+def test_a_what_if_says_how_sure_it_is(alice: Person) -> None:
+    session = alice.imports(text_of(chat(60).entries).encode())
+    policy = {"contextWindow": 32_000, "compaction.keepRecentTokens": 2_000}
+    got = api_of(alice.team).post(f"/sessions/{session.uuid}/what-if", {"policy": policy})
+    assert got["margin"] == {"prompt": 0, "check": 0}, "every step of this session is billed alike"
+    assert "nobody can know" in got["caveat"]
+
+
 @pytest.mark.parametrize(
     "body, field",
     [
+        ({"summary": "short"}, "summary"),
+        ({"summaryTokens": 0}, "summaryTokens"),
         ({"policy": {"compaction.reserveTokenFloor": 1}}, "policy.compaction.reserveTokenFloor"),
         (
             {"policy": {"compaction.reserveTokensFloor": "much"}},
