@@ -145,7 +145,9 @@ def test_the_size_of_simulated_summaries_is_told_and_can_be_chosen():
     assert own["summaries"]["source"] == "recorded" and len(own["summaries"]["tokens"]) == 4
     assert sorted(own["summaries"]["tokens"][:3])[1] == own["summaries"]["tokens"][3], "the median"
     assert chosen["summaries"] == {"source": "chosen", "tokens": [1_500]}
-    assert capped["summaries"]["tokens"] == [int(0.8 * 4_096)], "of the reserve that this window has"
+    assert capped["summaries"]["tokens"] == [int(0.8 * 4_096)], (
+        "of the reserve that this window has"
+    )
     after = [report["events"][1]["tokensAfter"] for report in (own, chosen, capped)]
     assert after == sorted(after) and len(set(after)) == 3
 

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('sessions_app', '0012_plural_of_entries'),
+        ("sessions_app", "0013_hash_chain"),
     ]
 
     operations = [
