@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 RULES_VERSION: Final = 1
 """Counts up whenever other anchors are found, or found again elsewhere, than before."""
@@ -39,9 +38,8 @@ SENTENCES: Final = frozenset({"constraint", "decision", "promise", "ask", "error
 """Kinds that are known by their words; the others by their form."""
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """One occurrence. ``key`` is by what two of a kind count as the same, ``text`` how it stands there.
+class Anchor(NamedTuple):
+    """One occurrence; a tuple, because a long session has a hundred thousand of them. ``key`` is by what two of a kind count as the same, ``text`` how it stands there.
 
     It stands in the content block ``block`` of the entry ``entry`` (0 in a message that is one text),
     from character ``start`` to ``end``; of a tool call the characters of its arguments as JSON count.

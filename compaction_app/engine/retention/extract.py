@@ -96,7 +96,7 @@ class Extractor:
 
 
 def _said(entry: int, message: Message, voice: Voice) -> Iterator[Anchor]:
-    ends_turn = not any(True for _ in calls_of(message))
+    ends_turn = next(calls_of(message), None) is None
     for block, text in texts_of_message(message):
         yield from _identifiers(entry, block, text, voice)
         quotes = list(sentences(text))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from sessions_app.tokens import javascript as js
@@ -11,9 +11,9 @@ from sessions_app.tokens import javascript as js
 MAX_LINE: Final = 200
 _LOOKED_AT: Final = 20_000
 _TELLING = re.compile(
-    r"^(?P<line>.*?(?P<name>\w+(?:Error|Exception)\b|(?:error|fatal|panic|E)\s*[:\[]|ERR!?|command not found|No such file"
-    r"|Permission denied|cannot |failed|错误|失败|Traceback).*)$",
-    re.IGNORECASE | re.MULTILINE,
+    r"\w+(?:Error|Exception)\b|(?:error|fatal|panic|E)\s*[:\[]|ERR!?|command not found|No such file"
+    r"|Permission denied|cannot |failed|错误|失败|Traceback",
+    re.IGNORECASE,
 )
 _TRACEBACK = re.compile(r"Traceback", re.IGNORECASE)
 
@@ -36,16 +36,13 @@ def telling_line(texts: Sequence[tuple[int, str]]) -> tuple[int, int, int]:
     error counts; without one the first line there is. Nothing to see is (0, 0, 0).
     """
     for block, text in texts:
-        at = max(len(text) - _LOOKED_AT, 0)
-        found = [m for m in _TELLING.finditer(text, at) if not _TRACEBACK.match(m["line"])]
-        if found:
-            start, end = found[-1].span("line")
-            named = max(found[-1].start("name") - MAX_LINE // 2, start)
-            return (
-                (block, start, end)
-                if end - start <= MAX_LINE
-                else (block, named, min(end, named + MAX_LINE))
-            )
+        for start, end in _lines_from_the_end(text, max(len(text) - _LOOKED_AT, 0)):
+            named = _TELLING.search(text, start, end)
+            if named is not None and not _TRACEBACK.match(text, start):
+                if end - start <= MAX_LINE:
+                    return block, start, end
+                first = max(named.start() - MAX_LINE // 2, start)
+                return block, first, min(end, first + MAX_LINE)
     for block, text in texts:
         stripped = text.strip()
         if stripped:
@@ -53,3 +50,12 @@ def telling_line(texts: Sequence[tuple[int, str]]) -> tuple[int, int, int]:
             line = text[start:].partition("\n")[0].rstrip()
             return block, start, start + min(len(line), MAX_LINE)
     return 0, 0, 0
+
+
+def _lines_from_the_end(text: str, first: int) -> Iterator[tuple[int, int]]:
+    """First and last character of each line that begins behind ``first``, or stands there."""
+    end = len(text)
+    while end >= first:
+        start = max(text.rfind("\n", first, end) + 1, first)
+        yield start, end
+        end = start - 1

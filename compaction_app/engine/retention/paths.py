@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -26,8 +25,10 @@ EXTENSIONS: Final = _listed(
 _BEHIND_SLASH = re.compile(r"/(?:[\w.@+~-]++/?)++", re.ASCII)
 _CLINGS_TO_PATH: Final = ("/", "\\")
 _PATH_CHARACTERS: Final = _CHARACTERS + "@~+"
-_WINDOWS = re.compile(r"(?<![\w])[A-Za-z]:(?:\\{1,2}[\w.@+-]+(?: [\w.@+-]+(?=\\))?)+", re.ASCII)
-_DOTTED = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,11})(?![\w(\[/\\-]|\.\w)", re.ASCII)
+_WINDOWS = re.compile(
+    r":(?<=[A-Za-z]:)(?<!\w..)(?:\\{1,2}[\w.@+-]+(?: [\w.@+-]+(?=\\))?)+", re.ASCII | re.DOTALL
+)
+_DOTTED = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,11}+)(?![\w(\[/\\-]|\.\w)", re.ASCII)
 _STEM = re.compile(r"\.?[\w-]+(?:\.[\w-]+)*", re.ASCII)
 _CLINGS_TO_FILE: Final = tuple("/@~\\")
 _MAX_WORD: Final = 100
@@ -50,27 +51,30 @@ _LETTER = re.compile(r"[A-Za-z]")
 _TELLING_PART = re.compile(r"[0-9_.-]|[a-z][A-Z]")
 
 
-def paths(text: str) -> Iterator[tuple[int, int]]:
+def paths(text: str) -> list[tuple[int, int]]:
     """First and last character of each path with slashes, of Windows with backslashes."""
+    found: list[tuple[int, int]] = []
     end = 0
     for behind in _BEHIND_SLASH.finditer(text):
-        at = behind.start()
+        at, stop = behind.span()
         before = text[at - 1 : at]
         if before == "/":
             continue
         start = at
-        if before:
+        if before and before in _PATH_CHARACTERS:
             window = text[max(end, at - _MAX_WORD) : at]
             start += len(window.rstrip(_PATH_CHARACTERS)) - len(window)
-        end = behind.end()
+        end = stop
         path = text[start:end].rstrip(".-+")
-        is_tag = before == "<" and "/" not in path[1:]
-        if text[start - 1 : start] not in _CLINGS_TO_PATH and not is_tag and _is_path(path):
-            yield start, start + len(path)
+        if not _is_path(path) or text[start - 1 : start] in _CLINGS_TO_PATH:
+            continue
+        if before != "<" or "/" in path[1:]:
+            found.append((start, start + len(path)))
     if "\\" in text:
         for match in _WINDOWS.finditer(text):
-            path = match[0].rstrip(".")
-            yield match.start(), match.start() + len(path)
+            start = match.start() - 1
+            found.append((start, match.start() + len(match[0].rstrip("."))))
+    return found
 
 
 @lru_cache(maxsize=20_000)
@@ -95,8 +99,9 @@ def _is_path(path: str) -> bool:
     return len(parts) >= 3 and any(map(_TELLING_PART.search, parts))
 
 
-def files(text: str) -> Iterator[tuple[int, int]]:
+def files(text: str) -> list[tuple[int, int]]:
     """First and last character of each file that is named without its folder."""
+    found: list[tuple[int, int]] = []
     for match in _DOTTED.finditer(text):
         if match[1].lower() not in EXTENSIONS:
             continue
@@ -104,7 +109,8 @@ def files(text: str) -> Iterator[tuple[int, int]]:
         is_name = before not in _CLINGS_TO_FILE or not before
         is_name = is_name and _STEM.fullmatch(text, start, match.start()) is not None
         if is_name and not _NAMES_OF_TOOLS.match(text, start, match.end()):
-            yield start, match.end()
+            found.append((start, match.end()))
+    return found
 
 
 def word_before(text: str, end: int) -> tuple[int, str]:

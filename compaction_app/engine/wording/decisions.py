@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from compaction_app.engine.wording.cues import gives_reason
-from compaction_app.engine.wording.questions import is_question, plain_quotes
+from compaction_app.engine.wording.questions import has_any, is_question, plain_quotes
 
 # A sentence without any of these says nothing of the kind: looked for first, because it is quick.
 _HINTS: Final = (
@@ -48,7 +48,7 @@ def decides(text: str) -> bool:
     """Whether a sentence says that something was decided."""
     plain = plain_quotes(text)
     low = plain.lower()
-    if not any(hint in low for hint in _HINTS) or is_question(plain) or _NO_CHOICE.search(plain):
+    if not has_any(low, _HINTS) or is_question(plain) or _NO_CHOICE.search(plain):
         return False
     if _CHOICE_ZH.search(plain):
         return True

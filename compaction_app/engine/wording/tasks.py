@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from compaction_app.engine.wording.questions import is_question, plain_quotes
+from compaction_app.engine.wording.questions import has_any, is_question, plain_quotes
 
 # A sentence without any of these says nothing of the kind: looked for first, because it is quick.
 _TASK_HINTS: Final = (
@@ -70,7 +70,7 @@ def leaves_to_do(text: str) -> bool:
     """Whether a sentence names something that is still to be done."""
     plain = plain_quotes(text)
     low = plain.lower()
-    if not any(hint in low for hint in _TASK_HINTS) or _NO_TASK.search(plain):
+    if not has_any(low, _TASK_HINTS) or _NO_TASK.search(plain):
         return False
     if _OPEN_QUESTION.match(plain):
         return True
@@ -86,7 +86,7 @@ def promises(text: str) -> bool:
     """Whether a sentence announces what will be done, and not just now."""
     plain = plain_quotes(text)
     low = plain.lower()
-    if not any(hint in low for hint in _PROMISE_HINTS) or is_question(plain):
+    if not has_any(low, _PROMISE_HINTS) or is_question(plain):
         return False
     if _PROMISE_EN.search(plain):
         return _WHEN.search(plain) is not None
