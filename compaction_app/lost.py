@@ -35,6 +35,7 @@ _SHARES_OF: Final[tuple[tuple[Kind, tuple[AnchorKind, ...]], ...]] = (
     ("decisions", ("decision",)),
     ("failures", ("error",)),
     ("todos", ("promise",)),
+    ("asks", ("ask",)),
     (
         "identifiers",
         (
@@ -63,8 +64,8 @@ _lock = Lock()
 _reading = Lock()
 """Held while texts are read, which takes long; nobody who only looks waits for it."""
 
-_ALWAYS_SPENT: Final = sum(dict(SHARES)[kind] for kind in ("asks", "done"))
-"""The shares for what hardly any conversation is without, and what is no anchor."""
+_ALWAYS_SPENT: Final = dict(SHARES)["done"]
+"""The share for what hardly any conversation is without, and what is no anchor."""
 
 EXTRACTIVE: Final = Room(
     round(PLAIN.max_chars * (1 - _ALWAYS_SPENT)),
@@ -123,9 +124,8 @@ def _tally(cycles: Iterable[Cycle]) -> Tally:
     removed: dict[tuple[AnchorKind, str], bool] = {}
     for cycle in cycles:
         for fate in cycle.retention.fates:
-            if fate.anchor.kind != "ask":
-                key = (fate.anchor.kind, fate.anchor.key)
-                removed[key] = removed.get(key, False) or fate.is_lost
+            key = (fate.anchor.kind, fate.anchor.key)
+            removed[key] = removed.get(key, False) or fate.is_lost
     rules = [lost for (kind, _), lost in removed.items() if kind == "constraint"]
     return Tally(len(removed), sum(removed.values()), len(rules), sum(rules))
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from compaction_app.engine.replay_context import Cut
 from compaction_app.engine.retention.anchors import IDENTIFIERS, KINDS, Anchor, AnchorKind
+from compaction_app.engine.retention.fates import LAST_ASKS
 from sessions_app.transcripts.columns import Ints
 
 BULLET_CHARS: Final = 3
@@ -45,7 +46,8 @@ class Tally:
 
 
 class Ledger:
-    """The anchors of one branch as arrays. The asks are left out: each compaction has other last ones."""
+    """The anchors of one branch as arrays. Of the asks each compaction counts its last ones, so they
+    stand apart."""
 
     def __init__(self, branch: Sequence[int], anchors: Mapping[int, Sequence[Anchor]]) -> None:
         numbers: dict[tuple[AnchorKind, str], int] = {}
@@ -55,8 +57,9 @@ class Ledger:
         chars: list[int] = []
         quotable: list[bool] = []
         inside: dict[int, set[int]] = {}
+        asks: list[tuple[int, int]] = []
         for row, seq in enumerate(branch):
-            here = [anchor for anchor in anchors.get(seq, ()) if anchor.kind != "ask"]
+            here = anchors.get(seq, ())
             for anchor in here:
                 number = numbers.setdefault((anchor.kind, anchor.key), len(numbers))
                 if number == len(kinds):
@@ -64,12 +67,17 @@ class Ledger:
                     chars.append(len(anchor.text) + BULLET_CHARS)
                     quotable.append(False)
                 quotable[number] |= anchor.voice != "tool" or anchor.kind == "error"
-                ids.append(number)
+                if anchor.kind == "ask":
+                    asks.append((row, number))
+                else:
+                    ids.append(number)
             for outer, inner in _nested(here):
                 key = numbers[inner.kind, inner.key]
                 inside.setdefault(numbers[outer.kind, outer.key], set()).add(key)
             self._offsets[row + 1] = len(ids)
         self._ids = np.array(ids, np.int64)
+        self._ask_rows = np.array([row for row, _ in asks], np.int64)
+        self._ask_ids = np.array([number for _, number in asks], np.int64)
         self._kinds, self._chars = np.array(kinds, np.int64), np.array(chars, np.int64)
         self._quotable: NDArray[np.bool_] = np.array(quotable, np.bool_)
         self._inside = {number: np.array(sorted(found)) for number, found in inside.items()}
@@ -80,10 +88,12 @@ class Ledger:
         removed, lost = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
         carried = np.empty(0, np.int64)
         for cut in cuts:
-            gone = _newest_first(self._between(cut.start, cut.kept))
+            asked = self._asks_between(cut.start, cut.kept)[-LAST_ASKS:]
+            gone = _newest_first(np.concatenate((self._between(cut.start, cut.kept), asked)))
             removed[gone] = True
             stays = np.zeros(count, np.bool_)
             stays[self._between(cut.kept, cut.end)] = True
+            stays[self._asks_between(cut.kept, cut.end)] = True
             known = np.zeros(count, np.bool_)
             known[gone] = True
             waiting = np.concatenate((gone, carried[~known[carried]]))
@@ -102,6 +112,10 @@ class Ledger:
 
     def _between(self, start: int, end: int) -> Ints:
         return self._ids[self._offsets[start] : self._offsets[max(end, start)]]
+
+    def _asks_between(self, start: int, end: int) -> Ints:
+        first, last = np.searchsorted(self._ask_rows, (start, max(end, start)))
+        return self._ask_ids[first:last]
 
     def _chosen(self, waiting: Ints, room: Room) -> Ints:
         """Those a summary has room for, the newest first; what a chosen sentence names is chosen with it."""
@@ -132,7 +146,8 @@ def _nested(anchors: Sequence[Anchor]) -> Iterable[tuple[Anchor, Anchor]]:
     for outer in anchors:
         if outer.kind not in IDENTIFIERS:
             for inner in names:
-                if inner.block == outer.block and outer.start <= inner.start < outer.end:
+                end = min(outer.end, outer.start + len(outer.text))
+                if inner.block == outer.block and outer.start <= inner.start < end:
                     yield outer, inner
 
 

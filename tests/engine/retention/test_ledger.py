@@ -75,9 +75,16 @@ def test_what_a_kept_sentence_names_is_kept_with_it() -> None:
     assert Ledger([0, 1], {0: [rule, name]}).tally([Cut(0, 1, 2)], room) == Tally(2, 0, 1, 0)
 
 
-def test_constraints_are_counted_apart_and_asks_not_at_all() -> None:
+def test_constraints_are_counted_apart() -> None:
     assert ledger("ab", "x", kind="constraint").tally([Cut(0, 1, 2)], NO_ROOM) == Tally(2, 2, 2, 2)
-    assert ledger("ab", "x", kind="ask").tally([Cut(0, 1, 2)], NO_ROOM) == Tally()
+
+
+def test_of_the_asks_the_last_three_of_each_compaction_count() -> None:
+    asks = ledger("a", "b", "c", "d", "e", kind="ask")
+    assert lost(asks, (0, 4, 5)) == (3, 3)
+    assert lost(asks, (0, 2, 5), (2, 4, 5)) == (4, 4)
+    assert lost(asks, (0, 4, 5), room=ALL_ROOM) == (3, 0)
+    assert lost(ledger("a", "b", "a", kind="ask"), (0, 2, 3)) == (2, 1)
 
 
 def test_without_a_compaction_nothing_is_lost() -> None:
@@ -119,7 +126,7 @@ def test_it_comes_near_to_a_summary_really_written(share: tuple[float, float]) -
     removed = [row for row in rows[start:kept] if row[1]]
     summary = extractive_summary(ModelCall([message for _, message in removed], 16_384))
     done = retention(removed, summary, [row for row in rows[kept:] if row[1]])
-    fates = [fate for fate in done.fates if fate.anchor.kind != "ask"]
+    fates = done.fates
     tally = book.tally([Cut(start, kept, len(rows))], EXTRACTIVE)
     assert abs(tally.removed - len(fates)) <= 0.01 * len(fates)
     assert abs(tally.lost - sum(fate.is_lost for fate in fates)) <= 0.1 * len(fates)
