@@ -1,4 +1,4 @@
-"""What the recorded compactions of a stored session lost: loaded, calculated once, kept in memory."""
+"""What the recorded compactions of a stored session lost: loaded, calculated once, kept."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
+from compaction_app.anchor_store import read_on
 from compaction_app.engine.retention.anchors import RULES_VERSION, AnchorKind
 from compaction_app.engine.retention.cycles import Cycle, cycles_of
 from compaction_app.engine.retention.ledger import Ledger, Room, Tally
@@ -24,7 +25,7 @@ from sessions_app.entries import sendable
 from sessions_app.loaded import timeline_of
 from sessions_app.masking import mask
 from sessions_app.models import Session, Window
-from sessions_app.rows import entries_of_window, messages_of, storable_json
+from sessions_app.rows import messages_of, storable_json
 from sessions_app.transcripts.transcript import JsonObject
 
 KEPT = 8
@@ -75,12 +76,11 @@ EXTRACTIVE: Final = Room(
 
 
 def index_of(window: Window) -> SessionIndex:
-    """The anchors of a window's entries. Read are only those that were not read before."""
+    """The anchors of a window's entries. Texts are read only where no process has read them before."""
     with _reading:
         with _lock:
             index = _indexes.pop(window.uuid, None) or SessionIndex()
-        if index.seen < window.entry_count:
-            index.add(entries_of_window(window, index.seen))
+        read_on(index, window)
         with _lock:
             _indexes[window.uuid] = index
             while len(_indexes) > KEPT:

@@ -14,7 +14,7 @@ from compaction_app.engine.retention.anchors import TITLES, AnchorKind
 from compaction_app.engine.retention.cycles import Cycle
 from compaction_app.engine.retention.fates import Counts, Fate
 from compaction_app.engine.retention.retention import UPPER_BOUND
-from compaction_app.lost import cycles_for
+from compaction_app.lost import cycles_for, recorded_tally
 from compaction_app.planting.published import published
 from sessions_app.entries import sendable
 from sessions_app.masking import mask
@@ -92,6 +92,7 @@ def lost_context(session: Session, window: Window, values: Mapping[str, str]) ->
     context: dict[str, Any] = {
         "cycle": cycle,
         "cycles": [_choice(c, leaf) for c in cycles],
+        "in_all": recorded_tally(window, leaf),
         "upper_bound": UPPER_BOUND,
         "published": published(),
         "figures": [
@@ -118,6 +119,7 @@ def _cycle_context(session: UUID, cycle: Cycle) -> dict[str, Any]:
     return {
         "counts": done.counts,
         "removed_messages": done.removed_messages,
+        "twins": len(done.lost) - len(lost),
         "has_memory": done.has_memory,
         "per_lost": done.tokens_per_lost,
         "first_left": cycle.first_left,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from django.db import models
 from django.utils import timezone
 
+from compaction_app.anchor_models import AnchorBlock as AnchorBlock
 from compaction_app.connection_models import ModelConnection as ModelConnection
 from compaction_app.memory_models import MemoryFile as MemoryFile
 from compaction_app.memory_models import MemoryNote as MemoryNote

@@ -32,7 +32,9 @@ _ESCAPES: Final = (("\\n", "  "), ("\\t", "  "), ("\\r", "  "), ('\\"', ' "'))
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class Call:
+    """A call whose result has not been read yet: on what it works, and what it does to files."""
+
     entry: int
     subject: tuple[str, str]
     actions: tuple[Anchor, ...]
@@ -42,13 +44,14 @@ class Extractor:
     """Takes the messages of one branch in their order; what was read once is not read again.
 
     A file action counts where its result says that it worked; it stands where it was called.
-    ``resolved`` names for the entry of an error the entry in which the same call worked at last.
+    ``resolved`` names for the entry of an error the entry in which the same call worked at last;
+    ``calls`` are those without a result so far, ``failed`` the failures that nothing has mended.
     """
 
     def __init__(self) -> None:
         self.resolved: dict[int, int] = {}
-        self._calls: dict[str, _Call] = {}
-        self._failed: dict[tuple[str, str], list[int]] = {}
+        self.calls: dict[str, Call] = {}
+        self.failed: dict[tuple[str, str], list[int]] = {}
 
     def add(self, entry: int, message: Message) -> list[Anchor]:
         """The anchors that a message adds, in the order of its blocks."""
@@ -76,13 +79,13 @@ class Extractor:
                 name = str(call.get("name") or "")
                 subject = (name, first_of(arguments, (*PATH_KEYS, *COMMAND_KEYS)))
                 actions = tuple(_actions(entry, block, text, name, arguments))
-                self._calls[identity] = _Call(entry, subject, actions)
+                self.calls[identity] = Call(entry, subject, actions)
 
     def _ended(self, entry: int, message: Message) -> Iterator[Anchor]:
-        call = self._calls.pop(str(message.get("toolCallId")), None)
+        call = self.calls.pop(str(message.get("toolCallId")), None)
         if not has_failed(message):
             if call is not None:
-                for failed in self._failed.pop(call.subject, ()):
+                for failed in self.failed.pop(call.subject, ()):
                     self.resolved[failed] = entry
                 yield from call.actions
             return
@@ -92,7 +95,7 @@ class Extractor:
             line = dict(texts)[block][start:end]
             yield Anchor("error", key_of(line) or line, line, entry, block, start, end, "tool")
         if call is not None:
-            self._failed.setdefault(call.subject, []).append(entry)
+            self.failed.setdefault(call.subject, []).append(entry)
 
 
 def _said(entry: int, message: Message, voice: Voice) -> Iterator[Anchor]:

@@ -51,7 +51,10 @@ class MemoryRead:
 
 
 class SessionIndex:
-    """``anchors`` by the entry whose message tells of them, ``summaries`` by the entry of the compaction."""
+    """``anchors`` by the entry whose message tells of them, ``summaries`` by the entry of the compaction.
+
+    ``open_writes`` are what calls of flushes write that have no result so far, by the call's id.
+    """
 
     def __init__(self) -> None:
         self.seen = 0
@@ -59,13 +62,13 @@ class SessionIndex:
         self.summaries: dict[int, str] = {}
         self.writes: list[MemoryWrite] = []
         self.reads: list[MemoryRead] = []
-        self._extractor = Extractor()
-        self._open: dict[str, list[tuple[str, str]]] = {}
+        self.extractor = Extractor()
+        self.open_writes: dict[str, list[tuple[str, str]]] = {}
 
     @property
     def resolved(self) -> Mapping[int, int]:
         """For the entry of an error the entry in which the same call worked at last."""
-        return self._extractor.resolved
+        return self.extractor.resolved
 
     def add(self, entries: Iterable[Entry]) -> SessionIndex:
         """Read entries that follow those read before."""
@@ -84,7 +87,7 @@ class SessionIndex:
             self._flush(entry.seq, message)
         elif message and entry.mark not in NOT_CONVERSATION:
             self._note_reads(entry.seq, message)
-            if found := self._extractor.add(entry.seq, message):
+            if found := self.extractor.add(entry.seq, message):
                 self.anchors[entry.seq] = found
 
     def _flush(self, seq: int, message: Message) -> None:
@@ -92,9 +95,9 @@ class SessionIndex:
         for _, call in calls_of(message):
             given = call.get("arguments", call.get("input"))
             if isinstance(given, Mapping) and isinstance(call.get("id"), str):
-                self._open[call["id"]] = _written(str(call.get("name") or ""), given)
+                self.open_writes[call["id"]] = _written(str(call.get("name") or ""), given)
         if message.get("role") == "toolResult" and not has_failed(message):
-            written = self._open.pop(str(message.get("toolCallId")), [])
+            written = self.open_writes.pop(str(message.get("toolCallId")), [])
             self.writes += [MemoryWrite(seq, path, text) for path, text in written]
 
     def _note_reads(self, seq: int, message: Message) -> None:

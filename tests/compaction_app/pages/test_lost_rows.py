@@ -92,3 +92,20 @@ def test_nothing_can_be_posted(viewer: Client, session: Session) -> None:
 
 def test_a_value_that_is_none_is_passed_over(viewer: Client, session: Session) -> None:
     assert "anchors lost" in what_if(viewer, session, "?compaction.keepRecentTokens=many&leaf=x")
+
+
+@pytest.mark.parametrize("compactions", [1, 2])
+def test_the_recorded_column_counts_what_the_list_counts(
+    viewer: Client, bring: Bring, compactions: int
+) -> None:
+    script = forgetful()
+    if compactions == 1:
+        places = [n for n, entry in enumerate(script.entries) if entry["type"] == "compaction"]
+        del script.entries[places[1] :]
+    session = bring(script)
+    ledger_of(window_of(session))
+    told = rows(viewer.get(address(session)))["anchors lost"][0]  # type: ignore[arg-type]
+    lost, found = told.split(" of ")
+    page = viewer.get(f"/sessions/{session.uuid}/lost/").content.decode()
+    wanted = f"<b>{lost}</b> of {found} anchors"
+    assert (f"together lost {wanted}" if compactions == 2 else wanted) in page
