@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('compaction_app', '0009_answers_kept_for_a_repetition'),
+        ("compaction_app", "0009_answers_kept_for_a_repetition"),
         ('sessions_app', '0012_plural_of_entries'),
     ]
 
