@@ -15,7 +15,8 @@ class CompactionAppConfig(AppConfig):
 
     def ready(self) -> None:
         from compaction_app import audits, compaction_jobs, flush_jobs, model_tests, replays, runs
-        from sessions_app import batches, jobs
+        from compaction_app.checkpoints import checkpoint_end
+        from sessions_app import batches, jobs, tombstones
 
         def summarise(session: Any, **_: Any) -> None:
             runs.write_summary(session)
@@ -32,4 +33,5 @@ class CompactionAppConfig(AppConfig):
         jobs.register(replays.KIND, jobs.Kind(replays.TASK, "replay"))
         session_changed.connect(judge, weak=False, dispatch_uid="compaction_app.audit")
         session_changed.connect(summarise, weak=False, dispatch_uid="compaction_app.summary")
+        tombstones.also_covers(checkpoint_end)
         batches.check_configs_with(runs.config_fault)

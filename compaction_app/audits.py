@@ -13,7 +13,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.db import transaction
 
-from compaction_app import decisions
+from compaction_app import checkpoints, decisions
 from compaction_app.decisions import Made
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.policy import Policy
@@ -33,7 +33,7 @@ from sessions_app.transcripts.usage import UsageRules, normalize_usage, prompt_t
 
 KIND: Final = "audit"
 TASK: Final = "compaction_app.tasks.audit_session"
-COMPACTION_STAGES: Final = ("compaction", "compaction_cut")
+COMPACTION_STAGES: Final = ("compaction", "compaction_cut", "boundary")
 """Their decisions are never dropped while the session exists."""
 
 Progress = Callable[[int], None]
@@ -120,7 +120,7 @@ def _store(situation: Situation, done: AuditedTurn, policy: Mapping[str, Any]) -
     made = [Made(recorded.number, stage) for stage in result.stages]
     with transaction.atomic():
         for earlier in Row.objects.filter(window=window, number=recorded.number):
-            decisions_of(earlier).exclude(stage__in=COMPACTION_STAGES).delete()
+            checkpoints.drop(decisions_of(earlier).exclude(stage__in=COMPACTION_STAGES))
             earlier.delete()
         rows = decisions.record(
             session, made, reading=Decision.Reading.AUDIT, window=window, policy=policy

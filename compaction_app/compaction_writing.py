@@ -19,6 +19,7 @@ from compaction_app.engine.turn.compacting import parts_of
 from compaction_app.engine.turn.record import StageRecord
 from compaction_app.engine.turn.runtime_event import compacted_event, with_event
 from compaction_app.models import CompactionRecord, Decision
+from compaction_app.record_chain import link_record
 from compaction_app.run_memory import with_failure
 from compaction_app.step_log import StepLog
 from sessions_app import store
@@ -70,6 +71,7 @@ def write_compaction(made: Made) -> CompactionRecord:
             writer.append_entries([entry])
             made.log.point("entry")
             record = _record(made, writer.window, entry, len(came_in))
+            link_record(record, writer.window)
             record.save()
             kept_answers.forget(made.job)
             made.log.point("record")
@@ -89,6 +91,7 @@ def write_failure(made: Made) -> None:
         made.log.hold.sure()
         with store.writing(made.session) as writer:
             record = _record(made, writer.window, None, 0)
+            link_record(record, writer.window)
             record.save()
             _keep_decisions(made, writer.window)
             message = made.run.message or made.run.decision.reason

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.db import transaction
+
+from compaction_app import checkpoints
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.decision import Decision, Step
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.turn.record import StageRecord
 from compaction_app.engine.turn.requests import RunKind
+from compaction_app.exact_json import exact_json
 from compaction_app.models import Decision as Row
-from compaction_app.models import exact_json
 from sessions_app.models import Session, Window
 
 BATCH_ROWS: Final = 500
@@ -39,9 +42,16 @@ def record(
     window: Window | None = None,
     policy: Mapping[str, Any] | None = None,
 ) -> list[Row]:
-    """Store the decisions of a turn, in their order; returns their rows."""
+    """Store the decisions of a turn, in their order, with their checkpoint; returns their rows."""
     rows = [row_of(session, one, reading=reading, window=window, policy=policy) for one in made]
-    return Row.objects.bulk_create(rows, batch_size=BATCH_ROWS)
+    if not rows:
+        return []
+    with transaction.atomic():
+        # Alone: the keys of what a checkpoint covers have none of another one in between.
+        Session.objects.select_for_update().only("pk").get(pk=session.pk)
+        stored = Row.objects.bulk_create(rows, batch_size=BATCH_ROWS)
+        checkpoints.cover(session.pk, stored)
+    return stored
 
 
 def row_of(

@@ -15,6 +15,7 @@ from compaction_app.flush_asks import FlushAsked
 from compaction_app.flush_dialogue import Dialogue
 from compaction_app.memory import FlushOrigin, append_notes
 from compaction_app.models import Decision, FlushRecord
+from compaction_app.record_chain import link_record
 from compaction_app.run_memory import with_failure
 from compaction_app.session_guard import guard_of
 from compaction_app.step_log import StepLog
@@ -67,6 +68,7 @@ def write_flush(made: Flushed, message: str = "") -> FlushRecord:
             elif made.outcome == "failed" and made.trigger != MANUAL:
                 writer.state = with_failure(writer.state, "flush", ask.head, message)
             record = _record(made, writer.window, message)
+            link_record(record, writer.window)
             record.save()
             made.log.point("record")
             _keep_decisions(made, writer.window)

@@ -5,15 +5,19 @@ Policies and memory have modules of their own; Django looks for all models here.
 
 from __future__ import annotations
 
-import json
 import uuid
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from django.db import models
 from django.utils import timezone
 
 from compaction_app.anchor_models import AnchorBlock as AnchorBlock
 from compaction_app.connection_models import ModelConnection as ModelConnection
+from compaction_app.evidence_models import Backfill as Backfill
+from compaction_app.evidence_models import DecisionCheckpoint as DecisionCheckpoint
+from compaction_app.evidence_models import LiveStep as LiveStep
+from compaction_app.evidence_models import StoredConfig as StoredConfig
+from compaction_app.exact_json import ExactJson
 from compaction_app.memory_models import MemoryFile as MemoryFile
 from compaction_app.memory_models import MemoryNote as MemoryNote
 from compaction_app.policy_models import PolicyVersion as PolicyVersion
@@ -23,11 +27,6 @@ from compaction_app.record_models import KeptAnswer as KeptAnswer
 from compaction_app.webhook_models import Webhook as Webhook
 from compaction_app.webhook_models import WebhookDelivery as WebhookDelivery
 from sessions_app.models import Session, Window
-
-if TYPE_CHECKING:
-    _Field = models.Field[Any, Any]
-else:
-    _Field = models.Field
 
 
 class AppendOnly(TypeError):
@@ -39,34 +38,6 @@ class AppendOnlyRows(models.QuerySet["Decision"]):
 
     def update(self, **values: Any) -> NoReturn:
         raise AppendOnly("Decisions are never changed; add another.")
-
-
-class ExactJson(_Field):
-    """A JSON value as ASCII text: key order, floats and half surrogate pairs come back as they went in.
-
-    A database's own JSON type sorts keys and rewrites numbers, so that no two of them give the same
-    bytes back.
-    """
-
-    def get_internal_type(self) -> str:
-        return "TextField"
-
-    def from_db_value(self, value: str | None, *_: object) -> Any:
-        return None if value is None else json.loads(value)
-
-    def get_prep_value(self, value: Any) -> str | None:
-        return None if value is None else exact_json(value)
-
-    def value_to_string(self, obj: models.Model) -> str:
-        return exact_json(self.value_from_object(obj))
-
-    def to_python(self, value: Any) -> Any:
-        return json.loads(value) if isinstance(value, str) else value
-
-
-def exact_json(value: Any) -> str:
-    """The one text of a value: ASCII, no blanks, keys in the order they have."""
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
 
 
 class Decision(models.Model):

@@ -8,6 +8,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from compaction_app.evidence_models import LiveStep
+from compaction_app.exact_json import ExactJson
 from sessions_app.models import Job, Session, Team, Window
 
 
@@ -35,6 +37,9 @@ class WorkRecord(models.Model):
     cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     started_at = models.DateTimeField()
     finished_at = models.DateTimeField(default=timezone.now)
+    link = models.BinaryField(max_length=32, null=True, help_text="of the window's hash chain")
+    entries_before = models.PositiveIntegerField(null=True, help_text="its place in the chain")
+    records_before = models.PositiveIntegerField(null=True, help_text="its place in the chain")
 
     class Meta:
         abstract = True
@@ -58,6 +63,10 @@ class CompactionRecord(WorkRecord):
     kept = models.PositiveIntegerField(null=True, help_text="entries behind the cut")
     dropped = models.PositiveIntegerField(null=True, help_text="entries that were summarised")
     came_in = models.PositiveIntegerField(default=0, help_text="entries appended while it ran")
+    step = models.ForeignKey(
+        LiveStep, models.SET_NULL, null=True, related_name="+", help_text="what it was decided on"
+    )
+    answers = ExactJson(null=True, help_text="what it was told, in order, to be run again")
     record = models.JSONField(default=dict)
 
     class Meta(WorkRecord.Meta):

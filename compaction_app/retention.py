@@ -8,6 +8,7 @@ from typing import Final
 from django.conf import settings
 from django.utils import timezone
 
+from compaction_app import checkpoints
 from compaction_app.audits import COMPACTION_STAGES
 from compaction_app.models import AppendOnlyRows, Decision
 
@@ -40,5 +41,5 @@ def _first_beyond(kept: int) -> int | None:
 def _drop(rows: AppendOnlyRows) -> int:
     dropped = 0
     while keys := list(rows.order_by("pk").values_list("pk", flat=True)[:AT_ONCE]):
-        dropped += Decision.objects.filter(pk__in=keys).delete()[0]
+        dropped += checkpoints.drop(Decision.objects.filter(pk__in=keys))
     return dropped

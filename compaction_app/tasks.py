@@ -12,6 +12,7 @@ from django.db import DatabaseError
 
 from compaction_app import (
     audits,
+    chain_backfill,
     compaction_jobs,
     flush_jobs,
     kept_answers,
@@ -84,3 +85,9 @@ def drop_old_decisions() -> None:
     """Keep to the limits of age and number."""
     retention.drop_old()
     kept_answers.drop_old()
+
+
+@shared_task
+def link_old() -> None:
+    """Give what is older than the hash chains its links; nothing is left to do after the first time."""
+    chain_backfill.backfill()

@@ -159,6 +159,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "task": "compaction_app.tasks.drop_old_decisions",
         "schedule": timedelta(hours=1),
     },
+    "link old": {
+        "task": "compaction_app.tasks.link_old",
+        "schedule": timedelta(minutes=10),
+        "options": {"expires": 600.0},
+    },
 }
 
 # Token counts

@@ -45,6 +45,11 @@ def record_link(before: bytes, data: bytes) -> bytes:
     return blake2b(before + b"record " + data, digest_size=LINK_BYTES).digest()
 
 
+def row_bytes(value: Any) -> bytes:
+    """What stands in a column of bytes; whoever edits a row by hand may leave a text there."""
+    return value.encode() if isinstance(value, str) else bytes(value or b"")
+
+
 class Chain:
     """The end of a window's chain while something is written behind it, under the window's lock.
 
@@ -53,7 +58,7 @@ class Chain:
 
     def __init__(self, window: Window) -> None:
         self._window = window
-        self.link = bytes(window.link) or BEGINNING
+        self.link = row_bytes(window.link) or BEGINNING
         self.entries, self.records = window.linked_entries, window.linked_records
 
     @property
