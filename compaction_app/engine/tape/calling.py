@@ -7,25 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from compaction_app.engine.decision import Decision
-from compaction_app.engine.pruning.cache_ttl import CHARS_PER_TOKEN, why_wait
-from compaction_app.engine.pruning.cache_ttl_decision import (
-    PassFigures,
-    idle_decision,
-    pass_decision,
-)
-from compaction_app.engine.pruning.cache_ttl_settings import CacheTtlSettings
-from compaction_app.engine.pruning.cache_ttl_trim import soft_trimmed, with_one_text
 from compaction_app.engine.pruning.compact_results import PLACEHOLDER, PLACEHOLDER_CHARS
 from compaction_app.engine.pruning.guard import (
     OVERFLOW_TEXT,
     GuardLimits,
     guard_decision,
-    guard_limits,
-    guard_window,
 )
 from compaction_app.engine.pruning.history_images import clean_message
 from compaction_app.engine.pruning.soft_cut import cut_tool_result, with_text
-from compaction_app.engine.pruning.tool_patterns import prunable_tools
 from compaction_app.engine.routing import (
     MID_TURN_OVERFLOW_TEXT,
     TRANSCRIPT_SOURCE,
@@ -33,9 +22,10 @@ from compaction_app.engine.routing import (
     prompt_budget,
     route_estimate,
 )
-from compaction_app.engine.tape.cutting import row_cuts
-from compaction_app.engine.tape.row import MALFORMED, Row
-from compaction_app.engine.tape.tape import COUNT, LOOP, PRESSURE, PRUNER, RESULT
+from compaction_app.engine.tape.cache_ttl import prune
+from compaction_app.engine.tape.copying import reducible_chars, truncate_view
+from compaction_app.engine.tape.row import Row
+from compaction_app.engine.tape.tape import COUNT, LOOP, PRESSURE
 from compaction_app.engine.tape.view import Spot, View
 from compaction_app.engine.tape.work import TurnRecord
 from sessions_app.tokens import javascript as js
@@ -72,125 +62,10 @@ class CallStages:
         return new
 
 
-def _prune(call: CallStages) -> None:
-    setup, rules = call.record.setup, call.record.rules
-    settings, now = setup.pruning, call.record.session.clock_ms
-    waiting = why_wait(settings, now, call.touched_ms, setup.pruning_eligible)
-    inputs = {"lastCacheTouchAt": call.touched_ms, "now": now}
-    if settings is None or waiting is not None:
-        call.record.note("cache_ttl_pruning", idle_decision(waiting or "off", rules.id, inputs))
-        return
-    window = setup.lines.window
-    if window <= 0:
-        call.record.note("cache_ttl_pruning", idle_decision("no_window", rules.id, {}))
-        return
-    cutoff = _cutoff(call.view, settings.keep_last_assistants)
-    if cutoff is None:
-        keep = {"keepLastAssistants": settings.keep_last_assistants}
-        call.record.note("cache_ttl_pruning", idle_decision("too_few_answers", rules.id, keep))
-        return
-    total = call.view.totals()[PRUNER]
-    if total >= MALFORMED:
-        call.record.note("cache_ttl_pruning", idle_decision("malformed_message", rules.id, inputs))
-        return
-    pruning = _Pruning(call, settings, window * CHARS_PER_TOKEN, total)
-    reason = pruning.run(cutoff)
-    figures = PassFigures(
-        window_chars=pruning.window_chars,
-        chars=total,
-        chars_after=pruning.total,
-        prunable_chars=pruning.prunable,
-        protected_from=_index(call.view, cutoff),
-        trimmed=pruning.trimmed,
-        cleared=pruning.cleared,
-    )
-    call.record.note("cache_ttl_pruning", pass_decision(figures, settings, reason, rules.id))
-    call.pruned = bool(pruning.trimmed or pruning.cleared)
-    if call.pruned:
-        call.touched_ms = now
-
-
-def _cutoff(view: View, keep: float) -> int | None:
-    """The place at which the protected tail begins."""
-    if keep <= 0:
-        return len(view.tape)
-    left = keep
-    for place in view.answers():
-        left -= 1
-        if left == 0:
-            return place
-    return None
-
-
-def _index(view: View, cutoff: int) -> int:
-    tape = view.tape
-    if cutoff == len(tape):
-        return view.totals()[COUNT]
-    return view.index_of(cutoff)
-
-
-@dataclass(slots=True)
-class _Pruning:
-    call: CallStages
-    settings: CacheTtlSettings
-    window_chars: float
-    total: int
-    prunable: int = 0
-    trimmed: int = 0
-    cleared: int = 0
-
-    @property
-    def ratio(self) -> float:
-        return self.total / self.window_chars
-
-    def run(self, cutoff: int) -> str:
-        settings = self.settings
-        if self.ratio < settings.soft_trim_ratio:
-            return "below_soft_trim_ratio"
-        eligible = self._soft_trim(cutoff)
-        if not settings.hard_clear.enabled:
-            return "hard_clear_off"
-        if self.ratio < settings.hard_clear_ratio:
-            return "below_hard_clear_ratio"
-        self.prunable = sum(row.pruner for _, row in eligible)
-        if self.prunable < settings.min_prunable_tool_chars:
-            return "too_little_to_clear"
-        return self._hard_clear(eligible)
-
-    def _soft_trim(self, cutoff: int) -> list[tuple[Spot, Row]]:
-        chars = self.call.record.rules.pruning.cache_ttl.chars
-        is_prunable = prunable_tools(self.settings.tools)
-        trim = self.settings.soft_trim
-        first, eligible = self.call.view.first_user, []
-        for spot, row in list(self.call.view.results()):
-            if not first < spot[0] < cutoff or not is_prunable((row.message or {}).get("toolName")):
-                continue
-            new = self.call.form(spot, row, trim, lambda m: soft_trimmed(m, trim, chars))
-            if new is not row:
-                self.trimmed += 1
-                self.total += new.pruner - row.pruner
-            eligible.append((spot, new))
-        return eligible
-
-    def _hard_clear(self, eligible: list[tuple[Spot, Row]]) -> str:
-        placeholder = self.settings.hard_clear.placeholder
-        for spot, row in eligible:
-            if self.ratio < self.settings.hard_clear_ratio:
-                return "cleared_enough"
-            new = self.call.record.session.maker.form(
-                row, ("clear", placeholder), lambda m: with_one_text(m, placeholder)
-            )
-            self.call.view.change(spot, row, new)
-            self.cleared += 1
-            self.total += new.pruner - row.pruner
-        return "cleared_all"
-
-
 def _guard(call: CallStages) -> None:
     setup, rules = call.record.setup, call.record.rules
     guard = rules.pruning.guard
-    window = guard_window(setup.lines.window, setup.lines.window, setup.policy.max_tokens, guard)
-    limits = guard_limits(window, guard)
+    limits = call.record.session.guard_limits
     before = call.view.totals()[LOOP]
     cut, last = _cut_singles(call, limits)
     total = call.view.totals()[LOOP]
@@ -322,40 +197,8 @@ def _truncate(call: CallStages) -> None:
     truncate_view(call.record, call.view)
 
 
-def truncate_view(record: TurnRecord, view: View) -> None:
-    """Cut the results of a context as the copy for a prompt is cut."""
-    recovery, cap = record.rules.pruning.recovery, record.setup.tool_cap_chars
-    if recovery.prompt_aggregate_caps is None:
-        return
-    budget = recovery.prompt_aggregate_caps * cap
-    if not may_be_over(record, view, cap, budget):
-        return
-    results = list(view.results())
-    window, rows = record.setup.lines.window, [row for _, row in results]
-    for number, new in row_cuts(record.session.maker, rows, window, cap, budget).forms().items():
-        spot, row = results[number]
-        view.change(spot, row, new)
-
-
-def reducible_chars(record: TurnRecord, view: View) -> int:
-    """What cutting the results of a context to the run's cap would save."""
-    cap = record.setup.tool_cap_chars
-    if not may_be_over(record, view, cap, cap):
-        return 0
-    rows = [row for _, row in view.results()]
-    return row_cuts(record.session.maker, rows, record.setup.lines.window, cap, cap).saved
-
-
-def may_be_over(record: TurnRecord, view: View, single: float, budget: float) -> bool:
-    """Whether a result, or all of a context's together, can be longer than these limits."""
-    least = record.rules.pruning.recovery.least_cap_chars
-    longest = max((row.result for row in view.forms.values()), default=0)
-    longest = max(longest, record.session.longest_result)
-    return longest > js.maximum(least, single) or view.totals()[RESULT] > js.maximum(least, budget)
-
-
 _STAGES: Final[Mapping[str, Callable[[CallStages], None]]] = {
-    "cache_ttl_pruning": _prune,
+    "cache_ttl_pruning": prune,
     "soft_guard": _guard,
     "history_images": _images,
     "prompt_truncation": _truncate,

@@ -13,6 +13,7 @@ from compaction_app.engine.decision import Decision, Step
 from compaction_app.engine.manual_compaction import ALREADY_COMPACTED, NOTHING_TO_COMPACT
 from compaction_app.engine.pruning.session_rewrite import Appender
 from compaction_app.engine.tape.cutting import row_cuts
+from compaction_app.engine.tape.rewriting import renew, replace_end
 from compaction_app.engine.tape.row import Row
 from compaction_app.engine.tape.tape import Boundary, Tape
 from compaction_app.engine.tape.work import TurnRecord
@@ -223,7 +224,7 @@ def _renew(record: TurnRecord, first: int, forms: Mapping[int, Row]) -> None:
         made = maker.row({**entry, **appender.fields(row.entry)})
         changed[place] = replace(made, left_out=row.left_out)
         sizes.append(made.bytes)
-    tape.renew(first, changed, ids, sizes)
+    renew(tape, first, changed, ids, sizes)
 
 
 def _append_again(record: TurnRecord, first: int, forms: Mapping[int, Row]) -> bool:
@@ -250,7 +251,7 @@ def _append_again(record: TurnRecord, first: int, forms: Mapping[int, Row]) -> b
         rows.append(made)
         bills.append(bill)
         sizes.append((maker.again_bytes(row) if row.type == "message" else made.bytes) + more)
-    tape.replace_end(first, rows, [str(entry["id"]) for entry in appender.out], sizes, bills)
+    replace_end(tape, first, rows, [str(entry["id"]) for entry in appender.out], sizes, bills)
     return True
 
 
@@ -262,5 +263,6 @@ def _find_boundary(record: TurnRecord) -> None:
     if last is None:
         return
     entry = tape.rows[last].entry
-    kept = next((i for i, name in enumerate(tape.ids) if name == entry["firstKeptEntryId"]), None)
+    name = entry["firstKeptEntryId"]
+    kept = tape.ids.index(name) if name in tape.ids else None
     tape.boundary = boundary_at(record, entry, last, kept)

@@ -29,6 +29,7 @@ class RowCuts:
     rows: Sequence[Row]
     saved: int = 0
     notice: Notice | None = None
+    least: int = 0
     targets: dict[int, float] = field(default_factory=dict)
     replacements: Mapping[int, Any] = field(default_factory=dict)
 
@@ -40,6 +41,15 @@ class RowCuts:
                 for number, message in self.replacements.items()
             }
         return {n: self.form(self.rows[n], target) for n, target in self.targets.items()}
+
+    def saved_by(self, row: Row, target: float) -> int:
+        """Characters that a result loses when it is cut to ``target``."""
+        if row.result <= self.least:
+            return 0
+        # One text that is cut to the length of a notice is that notice, cut to that length.
+        if target == self.least and self.rules.truncation.bounded and _is_one_text(row):
+            return row.result - self.least
+        return row.result - self.form(row, target).result
 
     def form(self, row: Row, target: float) -> Row:
         notice, rules = self.notice, self.rules
@@ -90,19 +100,14 @@ def _cut_together(cuts: RowCuts, candidates: list[int], budget: float) -> None:
     if not remaining > 0:
         return
     cuts.notice = aggregate_notice(len(candidates), budget, cuts.rules)
-    least = js.utf16_len(cuts.notice(1))
+    cuts.least = js.utf16_len(cuts.notice(1))
     oldest_first = cuts.rules.aggregate == "oldest_first"
     for number in candidates if oldest_first else reversed(candidates):
         if not remaining > 0:
             break
         row = rows[number]
-        cut = min(max(0, row.result - least), remaining)
-        if cut == 0:
-            continue
-        target = max(least, row.result - cut)
-        # One text that is cut to the length of a notice is that notice, cut to that length.
-        is_notice = target == least and cuts.rules.truncation.bounded and _is_one_text(row)
-        saved = row.result - (least if is_notice else cuts.form(row, target).result)
+        target = max(cuts.least, row.result - remaining)
+        saved = cuts.saved_by(row, target)
         if saved > 0:
             cuts.targets[number] = target
             cuts.saved += saved

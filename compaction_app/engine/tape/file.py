@@ -6,6 +6,7 @@ The counterpart of ``last_usage``: the runtime reads in pieces and counts with s
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import islice
 
 from compaction_app.engine.last_usage import (
     CHUNK_BYTES,
@@ -44,7 +45,8 @@ def recent_tokens(tape: Tape, *, recent_only: bool) -> int:
         return tape.file_recent[-1]
     end = len(tape.file)
     first = bisect_left(tape.file_bytes, tape.file_bytes[end] - RECENT_BYTES)
-    read = [n for n in range(first, end) if tape.file[n].type == "message"][-RECENT_MESSAGES:]
+    messages = (n for n in range(end - 1, first - 1, -1) if tape.file[n].type == "message")
+    read = list(islice(messages, RECENT_MESSAGES))
     if not read:
         return 0
-    return tape.file_recent[end] - tape.file_recent[read[0]]
+    return tape.file_recent[end] - tape.file_recent[read[-1]]

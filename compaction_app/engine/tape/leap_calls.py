@@ -60,6 +60,9 @@ class CallLeaper:
         if joins(attempt.tape, self.script, start, start + 1):
             return None
         numbers = _Numbers(self, attempt, calls, start)
+        if numbers.is_loud_now():
+            return None
+        numbers.look()
         count = numbers.quiet()
         return numbers.take(count) if count >= FEWEST else None
 
@@ -81,6 +84,20 @@ class _Numbers:
         self.leaper, self.attempt, self.calls, self.start = leaper, attempt, calls, start
         self.script, self.tape = leaper.script, attempt.tape
         self.now = attempt.view().totals()
+
+    def is_loud_now(self) -> bool:
+        """Whether the next call already has what the limits are about."""
+        limits, session = self.leaper.limits, self.attempt.session
+        return (
+            session.widest_result > limits.single
+            or session.longest_result > limits.stored
+            or self.now[LOOP] > limits.whole
+            or self.now[RESULT] > limits.copy
+        )
+
+    def look(self) -> None:
+        """What the calls have for contexts, and what they bill."""
+        attempt, calls, start = self.attempt, self.calls, self.start
         self.tokens = self._field(SENT)
         self.same = is_recorded(self.tape, self.script, start, calls)
         other = rebilled(self.script, calls, self.tokens, attempt.session.density)
@@ -96,8 +113,6 @@ class _Numbers:
     def quiet(self) -> int:
         """How many calls nothing happens to."""
         limits, calls, session = self.leaper.limits, self.script.calls, self.attempt.session
-        if session.widest_result > limits.single or session.longest_result > limits.stored:
-            return 0
         loud: Flags = ~calls.plain[self.calls] | (self.prompt <= 0)
         loud |= calls.longest[self.calls] > limits.stored
         loud |= calls.widest[self.calls] > limits.single

@@ -74,6 +74,7 @@ class Row:
     key: int
     bytes: int
     usage: Usage | None
+    has_usage: bool
     missing: tuple[Row, ...] = ()
 
     @property
@@ -84,10 +85,6 @@ class Row:
     def counted(self) -> int:
         """Tokens towards ``keepRecentTokens``: only entries of type message have any."""
         return self.context if self.type == "message" else 0
-
-    @property
-    def has_usage(self) -> bool:
-        return self.usage is not None and has_nonzero_usage(self.usage)
 
     @property
     def failed(self) -> bool:
@@ -102,18 +99,21 @@ class RowMaker:
         self.is_shaped = rules.routing is not None and rules.routing.weighs_shape
         self._forms: dict[Any, Row] = {}
         self._sizes: dict[tuple[int, str], int] = {}
+        self._billed: dict[tuple[int, int], Row] = {}
         self._kept: list[Row] = []
 
     def row(self, entry: Entry, missing: tuple[Row, ...] = (), orphan: bool = False) -> Row:
         contributed = () if entry["type"] == "compaction" else context_of_path((entry,)).messages
         own = entry.get("message")
         raw = own if isinstance(own, Mapping) else {}
+        usage = normalize_usage(raw.get("usage"), self.rules.usage)
         row = Row(
             entry=entry,
             message=contributed[0] if contributed else None,
             type=entry["type"],
             bytes=entry_bytes(entry),
-            usage=normalize_usage(raw.get("usage"), self.rules.usage),
+            usage=usage,
+            has_usage=usage is not None and has_nonzero_usage(usage),
             recent=self._recent(entry),
             missing=missing,
             **self.numbers(contributed[0] if contributed else None),
@@ -182,14 +182,21 @@ class RowMaker:
 
     def billed(self, row: Row, prompt: int) -> Row:
         """An answer under another bill: only its usage and its size in the file are others."""
-        message = with_prompt(row.message or {}, prompt)
-        return replace(
-            row,
-            entry={**row.entry, "message": message},
-            message=message,
-            usage=normalize_usage(message["usage"], self.rules.usage),
-            bytes=self.billed_bytes(row, prompt),
-        )
+        known = self._billed.get((id(row), prompt))
+        if known is None:
+            message = with_prompt(row.message or {}, prompt)
+            usage = normalize_usage(message["usage"], self.rules.usage)
+            known = replace(
+                row,
+                entry={**row.entry, "message": message},
+                message=message,
+                usage=usage,
+                has_usage=usage is not None and has_nonzero_usage(usage),
+                bytes=self.billed_bytes(row, prompt),
+            )
+            self._billed[id(row), prompt] = known
+            self._kept.append(row)
+        return known
 
     def billed_bytes(self, row: Row, prompt: int) -> int:
         """The bytes of an answer's line under another bill."""
@@ -212,8 +219,10 @@ class RowMaker:
         """The bytes of a message's line when a rewrite appends it again."""
         known = self._sizes.get((id(row), "again"))
         if known is None:
-            again = {"type": "message", "id": "0" * 8, "timestamp": "0" * 24}
-            known = entry_bytes({**again, "message": row.message})
+            if row.message is row.entry.get("message"):
+                known = AGAIN_BYTES + row.bytes - entry_bytes({**row.entry, "message": None})
+            else:
+                known = entry_bytes({**AGAIN, "message": row.message})
             self._keep(row, "again", known)
         return known
 
@@ -252,6 +261,11 @@ def content_key(message: Message) -> int:
     return int.from_bytes(
         blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
     )
+
+
+AGAIN: Final = {"type": "message", "id": "0" * 8, "timestamp": "0" * 24}
+AGAIN_BYTES: Final = entry_bytes({**AGAIN, "message": None})
+"""What a message's line takes when a rewrite appends it again, without the message itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,12 @@ from compaction_app.engine.overflow import OverflowVerdict, classify_overflow
 from compaction_app.engine.recovery_limits import (
     OverflowSituation,
     RecoveryCounters,
-    max_iterations,
     overflow_token_count,
     recover_from_overflow,
 )
 from compaction_app.engine.tape.attempt import ReplayAttempt
-from compaction_app.engine.tape.calling import reducible_chars
 from compaction_app.engine.tape.compacting import compact, truncate_session
+from compaction_app.engine.tape.copying import reducible_chars
 from compaction_app.engine.tape.row import Row
 from compaction_app.engine.tape.view import View
 from compaction_app.engine.tape.work import TurnRecord
@@ -67,9 +66,8 @@ def carry_out(run: ReplayRun) -> RunEnd:
     """Attempt after attempt; the tape and the counters of ``run`` tell what happened."""
     record = run.record
     before, record.run = record.run, run.kind
-    limit = int(max_iterations(record.rules.run_recovery, record.setup.config, 0))
     end: RunEnd = "blocked"
-    for number in range(1, limit + 1):
+    for number in range(1, record.session.most_attempts + 1):
         record.attempt = number
         over = ReplayAttempt(run).carry_out()
         if over.kind in ("answered", "unanswered"):

@@ -7,13 +7,10 @@ context. The file is kept beside the branch: it only grows, while a rewrite puts
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from operator import add
 from typing import Final
-
-import numpy as np
 
 from compaction_app.engine.compaction.cut import CutPoint, CutReason
 from compaction_app.engine.tape.row import MASK, Joined, Row, RowMaker
@@ -78,7 +75,8 @@ PLACES: Final = (
 
 
 class Tape:
-    """``taken``: sums over what an attempt takes over; ``whole``: over the messages as they are."""
+    """``taken``: sums over what an attempt takes over; ``whole``: over the messages as they are.
+    ``version`` counts how often rows were put anew: as long as it stands, rows are only added."""
 
     def __init__(self, maker: RowMaker, header_bytes: int = 0) -> None:
         self.maker, self.is_shaped = maker, maker.is_shaped
@@ -101,6 +99,7 @@ class Tape:
         self.file: list[Row] = []
         self.file_usage: list[int] = []
         self.file_bytes, self.file_recent = [0], [0]
+        self.version = 0
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -135,10 +134,10 @@ class Tape:
 
     def append(self, row: Row) -> None:
         """Append behind the leaf, on the branch and in the file."""
-        self._file(row, self.leaf_id, row.bytes)
-        self._branch(row, row.entry["id"])
+        self.append_file(row, self.leaf_id, row.bytes)
+        self.append_branch(row, row.entry["id"])
 
-    def _file(self, row: Row, parent: str | None, size: int) -> None:
+    def append_file(self, row: Row, parent: str | None, size: int) -> None:
         if row.has_usage:
             self.file_usage.append(len(self.file))
         self.file.append(row)
@@ -147,7 +146,7 @@ class Tape:
         self.file_bytes.append(self.file_bytes[-1] + size)
         self.file_recent.append(self.file_recent[-1] + row.recent)
 
-    def _branch(self, row: Row, identity: str) -> None:
+    def append_branch(self, row: Row, identity: str) -> None:
         place = len(self.rows)
         self.rows.append(row)
         self.ids.append(identity)
@@ -306,78 +305,6 @@ class Tape:
             return None
         return min(bisect_right(sums, sums[end] - keep, start, end + 1) - 1, last)
 
-    def renew(
-        self, first: int, changed: Mapping[int, Row], ids: Sequence[str], sizes: Sequence[int]
-    ) -> None:
-        """The branch from ``first`` on appended again, row by row, under new ids; ``changed`` are those
-        in other forms: shorter results, and entries without a message."""
-        self._reform(first, changed)
-        leaf = self.ids[first - 1] if first else None
-        self.ids[first:] = ids
-        number, again = len(self.file) - first, self.rows[first:]
-        bills = [(place, bill) for place, bill in self.bills.items() if place >= first]
-        self.file_bills.update({place + number: bill for place, bill in bills})
-        self.file_usage += [len(self.file) + n for n, row in enumerate(again) if row.has_usage]
-        self.file += again
-        parents = [4 if leaf is None else js.utf8_len(leaf) + 2, *(len(i) + 2 for i in ids[:-1])]
-        sums = accumulate(map(add, sizes, parents), initial=self.file_bytes[-1])
-        self.file_bytes += [size - 4 * n for n, size in enumerate(sums)][1:]
-        recent = accumulate((row.recent for row in again), initial=self.file_recent[-1])
-        self.file_recent += list(recent)[1:]
-
-    def _reform(self, first: int, changed: Mapping[int, Row]) -> None:
-        """Give rows their new forms, and bring the sums behind them up to date in one go."""
-        pairs = [(place, self.rows[place], changed[place]) for place in sorted(changed)]
-        for field in range(FIELDS):
-            more = {p: numbers_of(new)[field] - numbers_of(old)[field] for p, old, new in pairs}
-            _raise(self.whole[field], first, more)
-            absent = {p for p, _, new in pairs if new.left_out}
-            _raise(self.taken[field], first, {p: n for p, n in more.items() if p not in absent})
-        _raise(self.context, first, {p: new.context - old.context for p, old, new in pairs})
-        _raise(self.counted, first, {p: new.counted - old.counted for p, old, new in pairs})
-        keys = {p: (new.key - old.key) * self.power[p] & MASK for p, old, new in pairs}
-        said = 0
-        for place in range(first, len(self.rows)):
-            said = said + keys.get(place, 0) & MASK
-            self.hash[place + 1] = self.hash[place + 1] + said & MASK
-        for place, _, new in pairs:
-            self.rows[place] = new
-        if any(old.has_media != new.has_media for _, old, new in pairs):
-            self.media.cut_off(first)
-            self.media.at += [p for p in range(first, len(self.rows)) if self.rows[p].has_media]
-
-    def replace_end(
-        self,
-        first: int,
-        rows: Sequence[Row],
-        ids: Sequence[str],
-        sizes: Sequence[int],
-        bills: Sequence[int | None],
-    ) -> None:
-        """The branch from ``first`` on appended again, in other forms, under new ids."""
-        leaf = self.ids[first - 1] if first else None
-        self.bills = {place: bill for place, bill in self.bills.items() if place < first}
-        del self.rows[first:], self.group[first:], self.ids[first:]
-        for column in (
-            *self.taken,
-            *self.whole,
-            self.context,
-            self.counted,
-            self.real,
-            self.hash,
-            self.power,
-        ):
-            del column[first + 1 :]
-        for name in PLACES:
-            getattr(self, name).cut_off(first)
-        self.joined = self.joined_at(first)
-        for row, identity, size, bill in zip(rows, ids, sizes, bills, strict=True):
-            if bill is not None:
-                self.bills[len(self.rows)] = self.file_bills[len(self.file)] = bill
-            self._file(row, leaf, size)
-            self._branch(row, identity)
-            leaf = identity
-
     def joined_at(self, end: int) -> Joined:
         """How the message weighs that a row at ``end`` could be joined to."""
         joined = Joined()
@@ -393,16 +320,6 @@ class Tape:
                 else Joined.begun(row, is_shaped=self.is_shaped)
             )
         return Joined("toolResult") if self.rows[taken[-1]].missing else joined
-
-
-def _raise(sums: list[int], first: int, more: Mapping[int, int]) -> None:
-    """Running sums after the numbers of some places behind ``first`` have changed."""
-    if not any(more.values()):
-        return
-    rises = np.zeros(len(sums) - 1 - first, np.int64)
-    for place, number in more.items():
-        rises[place - first] = number
-    sums[first + 1 :] = (np.array(sums[first + 1 :], np.int64) + np.cumsum(rises)).tolist()
 
 
 def _is_trusted(row: Row) -> bool:

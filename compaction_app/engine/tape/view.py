@@ -6,7 +6,7 @@ are looked at one by one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import add
 
@@ -34,10 +34,14 @@ class View:
     forms: dict[Spot, Row] = field(default_factory=dict)
     changes: int = 0
     _changed: list[int] = field(default_factory=lambda: list(NOTHING))
+    _whole: tuple[int, Numbers] | None = None
 
     def totals(self) -> Numbers:
-        sums = map(add, self.tape.history(self.base_end), self._brought())
-        return tuple(map(add, sums, self._changed))
+        if self._whole is None or self._whole[0] != len(self.tape):
+            sums = map(add, self.tape.history(self.base_end), self._brought())
+            self._whole = len(self.tape), tuple(sums)
+        assert self._whole is not None
+        return tuple(map(add, self._whole[1], self._changed))
 
     def _brought(self) -> Iterator[int]:
         sums: Iterator[int] = iter(self.tape.news(self.news, len(self.tape)))
@@ -65,21 +69,35 @@ class View:
         ):
             self._changed[field_number] += after - before
 
+    def take(self, forms: Mapping[Spot, Row], changes: int, changed: Sequence[int]) -> None:
+        """Other forms for this call, and what all of them together change."""
+        self.forms = dict(forms)
+        self.changes += changes
+        self._changed = list(map(add, self._changed, changed))
+
     def results(self) -> Iterator[tuple[Spot, Row]]:
         """The tool results in order, in the form they have by now."""
+        forms = self.forms
+        for spot, row in (*self.base_results(), *self.new_results(self.news)):
+            yield spot, forms.get(spot, row)
+
+    def base_results(self) -> Iterator[tuple[Spot, Row]]:
+        """The tool results of the history, as they stand on the tape."""
         tape = self.tape
         for place in tape.with_results.between(tape.start, self.base_end):
             row = tape.rows[place]
-            if row.role == "toolResult" and not row.left_out:
-                yield self._form((place, 0), row)
-            if not row.left_out:
-                for number, result in enumerate(row.missing, 1):
-                    yield self._form((place, number), result)
-        for place in tape.results.between(self.news, len(tape)):
-            yield self._form((place, 0), tape.rows[place])
+            if row.left_out:
+                continue
+            if row.role == "toolResult":
+                yield (place, 0), row
+            for number, result in enumerate(row.missing, 1):
+                yield (place, number), result
 
-    def _form(self, spot: Spot, row: Row) -> tuple[Spot, Row]:
-        return spot, self.forms.get(spot, row)
+    def new_results(self, first: int) -> Iterator[tuple[Spot, Row]]:
+        """Those that came since the prompt, from the place ``first`` on."""
+        tape = self.tape
+        for place in tape.results.between(max(first, self.news), len(tape)):
+            yield (place, 0), tape.rows[place]
 
     def index_of(self, place: int) -> int:
         """Which message of the context a row is, or is joined to."""

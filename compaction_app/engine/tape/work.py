@@ -10,7 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compaction_app.engine.decision import Decision
+from compaction_app.engine.pruning.guard import guard_limits, guard_window
+from compaction_app.engine.recovery_limits import max_iterations
 from compaction_app.engine.simulation.inputs import FIRST_NEW_ID
+from compaction_app.engine.tape.copying import CopiedResults
 from compaction_app.engine.tape.leap_calls import CallLeaper, LeaptCalls
 from compaction_app.engine.tape.recorded import CallRows, RecordedRows, TurnRows
 from compaction_app.engine.tape.row import Row
@@ -80,6 +83,13 @@ class SessionReplay:
         self.flush_calls: list[CallRows] = []
         self._numbers = FIRST_NEW_ID - 1
         self.call_leaper: CallLeaper | None = None
+        self.copied: CopiedResults | None = None
+        rules, guard = setup.rules, setup.rules.pruning.guard
+        self.most_attempts = int(max_iterations(rules.run_recovery, setup.config, 0))
+        window = guard_window(
+            setup.lines.window, setup.lines.window, setup.policy.max_tokens, guard
+        )
+        self.guard_limits = guard_limits(window, guard)
 
     def begin(self, turn: TurnRows) -> None:
         """The next turn: its calls, its time, and what stands before it."""
