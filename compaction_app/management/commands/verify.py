@@ -37,8 +37,8 @@ class Command(BaseCommand):
         ) as shown:  # fmt: skip
             task = shown.add_task("sessions", total=total)
             for session in sessions_to_verify(wanted):
-                name = session.title[:40]
-                done = verify(session, lambda _, name=name: shown.update(task, description=name))
+                shown.update(task, description=session.title[:40])
+                done = verify(session, lambda _: shown.refresh())
                 seen |= {str(session.uuid)} if wanted else set()
                 number, broken = number + 1, broken + bool(done.broken)
                 waiting += done.waiting

@@ -23,7 +23,7 @@ def remember_what_is_there(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('compaction_app', '0009_answers_kept_for_a_repetition'),
+        ("compaction_app", "0010_anchor_blocks"),
         ('sessions_app', '0013_hash_chain'),
     ]
 
