@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
@@ -18,7 +17,8 @@ from compaction_app.doctor_api import router as doctor
 from compaction_app.live_api import router as live
 from compaction_app.work_api import router as work
 from contextlab.api_answers import API_NAMESPACE
-from contextlab.problems import CONTENT_TYPE, problem, problem_answer
+from contextlab.api_document import complete
+from contextlab.problems import problem, problem_answer
 from contextlab.rate_limit import count_call
 from sessions_app.api import router as sessions
 from sessions_app.api_access import (
@@ -36,17 +36,10 @@ log = logging.getLogger(__name__)
 
 
 class Api(NinjaAPI):
-    """Describes its errors as what they are: problem details."""
+    """Describes itself completely."""
 
     def get_openapi_schema(self, **arguments: Any) -> Any:
-        schema = super().get_openapi_schema(**arguments)
-        for path in schema["paths"].values():
-            for operation in path.values():
-                for status, response in operation["responses"].items():
-                    content = response.get("content", {})
-                    if int(status) >= HTTPStatus.BAD_REQUEST and "application/json" in content:
-                        content[CONTENT_TYPE] = content.pop("application/json")
-        return schema
+        return complete(super().get_openapi_schema(**arguments))
 
 
 api = Api(

@@ -41,11 +41,11 @@ def main() -> None:
     )
     # A file of this size would be flushed for its bytes, and the checks behind that not be made.
     save_version(agent, {"compaction.memoryFlush.forceFlushTranscriptBytes": 0})
-    sessions = {entries: _session(agent, entries) for entries in (SHORT, LONG)}
+    sessions = {entries: session_of(agent, entries) for entries in (SHORT, LONG)}
     print(json.dumps(_measured(sessions)))
 
 
-def _session(agent: Agent, entries: int) -> Session:
+def session_of(agent: Agent, entries: int) -> Session:
     from sessions_app import store
     from sessions_app.live_sessions import create_session
 

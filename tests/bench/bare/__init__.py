@@ -1,0 +1,1 @@
+"""What an append is compared with: an endpoint that authenticates and writes one row, and nothing else."""
