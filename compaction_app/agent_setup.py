@@ -102,14 +102,18 @@ def run_setup_of(setup: AgentSetup, system_chars: int) -> RunSetup:
 
     Where the agent wants it, a due flush goes before a due compaction, whatever the version does.
     """
-    made = run_setup(setup.policy, setup.around, SystemSizes(chars=system_chars), new_ids())
+    made = run_setup(setup.policy, setup.around, SystemSizes(chars=system_chars), NewIds())
     return replace(made, order=made.order.with_flush_first()) if setup.agent.flush_first else made
 
 
-def new_ids() -> Iterator[str]:
-    """Ids for new entries."""
-    while True:
-        yield secrets.token_hex(8)
+class NewIds:
+    """Ids for new entries; from any thread."""
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        return secrets.token_hex(8)
 
 
 def _with_zone(config: Mapping[str, Any], zone: str) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from compaction_app.engine.turn.compacting import CompactionAsk, compact
 from compaction_app.engine.turn.record import StageRecord
 from compaction_app.engine.turn.requests import Compaction, Moment, Trigger
 from compaction_app.engine.turn.work import TurnPrompt, TurnWork
+from compaction_app.live_setup import LiveSetup
 from compaction_app.live_state import load_live
-from compaction_app.live_turns import LiveSetup
 from compaction_app.models import Decision
 from compaction_app.next_step import NothingToSend
 from compaction_app.run_memory import RunMemory, memory_of

@@ -18,8 +18,8 @@ from compaction_app.engine.turn.gates import run_flush
 from compaction_app.engine.turn.record import StageRecord
 from compaction_app.engine.turn.requests import Compaction, Context, ModelCall, Moment, NoSummary
 from compaction_app.engine.turn.work import TurnPrompt, TurnWork
+from compaction_app.live_setup import LiveSetup
 from compaction_app.live_state import LiveSession, load_live
-from compaction_app.live_turns import LiveSetup
 from compaction_app.next_step import NothingToSend
 from compaction_app.run_memory import memory_of
 from sessions_app.models import Session

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compaction_app.api import stage_out
@@ -20,11 +20,8 @@ from sessions_app.transcripts.session_index import is_known_fresh, total_tokens
 Json = dict[str, Any]
 
 
-def appended_out(
-    session: Session, reported: Reported, origin: Sequence[int], lines: Lines, job: Job | None
-) -> Json:
+def appended_out(reported: Reported, origin: Sequence[int], job: Job | None) -> Json:
     """What a request stored and decided, each receipt with the sent message that it is of."""
-    session.refresh_from_db()
     done = reported.appended
     return {
         "head": done.head,
@@ -42,16 +39,15 @@ def appended_out(
             }
             for sent, receipt in zip(origin, done.receipts, strict=True)
         ],
-        "pressure": pressure_out(session, lines),
+        "pressure": pressure_out(reported.index, reported.setup.lines),
         "decisions": [stage_out(stage) for stage in reported.stages],
         "jobs": [job.uuid] if job else [],
         "event": done.event,
     }
 
 
-def pressure_out(session: Session, lines: Lines) -> Json:
-    """How far the last run's total is from each line that counts in billed tokens."""
-    index = session.index_entry or {}
+def pressure_out(index: Mapping[str, Any], lines: Lines) -> Json:
+    """How far the last run's total, by its entry in the index, is from each line of billed tokens."""
     total = total_tokens(index)
     known = None if total is None else round(total)
     return {

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase
 from ninja import Router, Status
 
 from compaction_app import live_turns
@@ -24,7 +24,6 @@ from compaction_app.live_schemas import (
     ReportedOut,
     SessionIn,
 )
-from compaction_app.live_turns import LiveSetup
 from compaction_app.next_step import NothingToSend
 from sessions_app.api import PROBLEMS, session_out
 from sessions_app.api import router as sessions
@@ -47,9 +46,10 @@ from sessions_app.message_forms import BadForm, Form, from_stored, stored_usage,
 from sessions_app.models import Agent, Session
 from sessions_app.pool import in_pool
 from sessions_app.schemas import Problem, SessionOut
+from sessions_app.store import Wanted
 from sessions_app.transcripts.session_context import llm_messages
 from sessions_app.waiting import job_ended
-from sessions_app.writing import BadMessage, CannotWrite, HeadMoved
+from sessions_app.writing import BadMessage, CannotWrite, Gone, HeadMoved
 
 router = Router(tags=["live"], by_alias=True)
 # An address belongs to one router: what lies at one that the floor below has goes to its router.
@@ -114,17 +114,14 @@ def append_messages(request: HttpRequest, session_id: UUID, payload: MessagesIn)
 
     Behind a turn's last answer, and behind an error, what follows is decided and its job started.
     """
-    session = _session(request, session_id)
+    wanted = Wanted(session_id, token_of(request).team_id)
     stored, origin = _stored(payload.form, payload.messages)
 
     def work() -> Json:
-        live = LiveSetup.of(session)
         with _told():
-            done = live_turns.append_messages(
-                session, stored, expected_head=payload.expected_head, live=live
-            )
-        job = due_job(session, done.next) if done.next else None
-        return appended_out(session, done, origin, live.setup.lines, job)
+            done = live_turns.append_messages(wanted, stored, expected_head=payload.expected_head)
+        job = due_job(done.session, done.next) if done.next else None
+        return appended_out(done, origin, job)
 
     return once(request, work)
 
@@ -181,7 +178,7 @@ def report_call(request: HttpRequest, session_id: UUID, payload: CallIn) -> Json
 
     A prompt alone confirms that its turn is blocked: it is stored with the reply to its user.
     """
-    session = _session(request, session_id)
+    wanted = Wanted(session_id, token_of(request).team_id)
     stored, origin = _stored(payload.form, payload.messages) if payload.messages else ([], [])
     if not stored and payload.error is None:
         raise InvalidField(
@@ -190,17 +187,12 @@ def report_call(request: HttpRequest, session_id: UUID, payload: CallIn) -> Json
     _with_usage(stored, payload.usage)
 
     def work() -> Json:
-        live = LiveSetup.of(session)
         with _told():
             done = live_turns.report_call(
-                session,
-                stored,
-                error=payload.error,
-                expected_head=payload.expected_head,
-                live=live,
+                wanted, stored, error=payload.error, expected_head=payload.expected_head
             )
-        job = due_job(session, done.next) if done.next else None
-        appended = appended_out(session, done, origin, live.setup.lines, job)
+        job = due_job(done.session, done.next) if done.next else None
+        appended = appended_out(done, origin, job)
         follows = follows_out(done.next) if done.next else NOTHING
         return {**appended, **follows, "job": job.uuid if job else None}
 
@@ -246,6 +238,8 @@ def _told() -> Iterator[None]:
         yield
     except HeadMoved as error:
         raise Conflict(str(error), head=error.head) from error
+    except Gone as error:
+        raise Http404("No such session.") from error
     except CannotWrite as error:
         raise Conflict(str(error)) from error
     except BadMessage as error:

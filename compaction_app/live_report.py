@@ -18,6 +18,7 @@ from compaction_app.models import Decision
 from compaction_app.next_step import Next, NothingToSend, next_step
 from compaction_app.run_memory import RunMemory, ended, memory_of, with_memory
 from compaction_app.session_guard import ends_run, guard_of
+from sessions_app.models import Session
 from sessions_app.transcripts.usage import normalize_usage, prompt_tokens
 from sessions_app.writer import Writer
 from sessions_app.writing import Appended, Receipt
@@ -30,11 +31,15 @@ SOME_PROMPT: Final = {"type": "message", "id": "0", "message": {"role": "user", 
 @dataclass(frozen=True, slots=True)
 class Reported:
     """What a request left: what became of its messages, what follows (none: the agent sends what comes
-    next, such as the results of the tools it was asked for), and all decisions that were stored."""
+    next, such as the results of the tools it was asked for), all decisions that were stored, the session with
+    its entry in the index as it is now, and under which setup all this was."""
 
     appended: Appended
     next: Next | None
-    stages: tuple[StageRecord, ...] = ()
+    stages: tuple[StageRecord, ...]
+    session: Session
+    index: Message
+    setup: RunSetup
 
 
 class Report:
@@ -110,6 +115,9 @@ class Report:
         return Reported(
             next=step,
             stages=tuple(self.stages),
+            session=self.writer.session,
+            index=self.writer.state.index,
+            setup=self.setup,
             appended=Appended(
                 receipts=tuple(self.receipts[:sent]),
                 head=self.writer.head,

@@ -11,42 +11,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from compaction_app.agent_setup import agent_setup, prompt_of, run_setup_of
 from compaction_app.engine.composition.agent_prompt import AgentPrompt
 from compaction_app.engine.turn.reply import NO_COST, NO_USAGE
 from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.live_report import Report, Reported
+from compaction_app.live_setup import LiveSetup
 from compaction_app.live_state import load_live
 from compaction_app.next_step import Next, next_step
 from compaction_app.run_memory import memory_of
 from sessions_app import store
 from sessions_app.models import Session
-from sessions_app.writing import Appended, CannotWrite, checked_messages
+from sessions_app.store import Wanted
+from sessions_app.writing import Appended, checked_messages
 
 Message = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class LiveSetup:
-    """Everything that is fixed while a request of an agent is answered."""
-
-    setup: RunSetup
-    system: AgentPrompt
-
-    @classmethod
-    def of(cls, session: Session) -> LiveSetup:
-        """The setup of a live session by its agent as it is now.
-
-        Raises:
-            CannotWrite: for a session whose agent is gone.
-        """
-        if session.agent is None:
-            raise CannotWrite(
-                "The session's agent is gone; nobody says under which settings it runs."
-            )
-        own = agent_setup(session.agent)
-        system = prompt_of(own, session.key)
-        return cls(run_setup_of(own, system.chars), system)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,25 +58,23 @@ def prepare(session: Session, prompt: Message | None = None, now_ms: int | None 
 
 
 def append(
-    session: Session,
+    session: Session | Wanted,
     messages: Sequence[Message],
     *,
     expected_head: str | None = None,
     now_ms: int | None = None,
-    live: LiveSetup | None = None,
 ) -> Appended:
     """Append messages under the session guard; see :func:`append_messages`."""
-    done = append_messages(session, messages, expected_head=expected_head, now_ms=now_ms, live=live)
+    done = append_messages(session, messages, expected_head=expected_head, now_ms=now_ms)
     return done.appended
 
 
 def append_messages(
-    session: Session,
+    session: Session | Wanted,
     messages: Sequence[Message],
     *,
     expected_head: str | None = None,
     now_ms: int | None = None,
-    live: LiveSetup | None = None,
 ) -> Reported:
     """Append messages under the session guard, without the decisions that lead to a model call.
 
@@ -107,22 +83,20 @@ def append_messages(
     Raises:
         CannotWrite, HeadMoved, BadMessage: as ``store.append``.
     """
-    live = live or LiveSetup.of(session)
-    checked = checked_messages(messages)
+    checked = checked_messages(messages)  # before anybody has to wait for a lock
     with store.writing(session, expected_head=expected_head, now_ms=now_ms) as writer:
-        report = Report(writer, live.setup)
+        report = Report(writer, LiveSetup.of(writer.session).setup)
         report.store(checked)
         return report.told(len(checked), report.follow())
 
 
 def report_call(
-    session: Session,
+    session: Session | Wanted,
     messages: Sequence[Message],
     *,
     error: str | None = None,
     expected_head: str | None = None,
     now_ms: int | None = None,
-    live: LiveSetup | None = None,
 ) -> Reported:
     """Store a model call: what was sent anew, in order, and the answer with its usage.
 
@@ -135,17 +109,16 @@ def report_call(
         messages: the prompt or the tools' results, then the answer; no answer where the call failed
             or was not made.
         error: the provider's error text.
-        live: the session's setup where the caller has it already.
 
     Raises:
         CannotWrite, HeadMoved, BadMessage: as ``store.append``.
     """
-    live = live or LiveSetup.of(session)
-    answers = [] if error is None else [failed_answer(live.setup, error)]
-    calls = _calls(checked_messages([*messages, *answers]))
+    checked = checked_messages(messages)
     with store.writing(session, expected_head=expected_head, now_ms=now_ms) as writer:
-        report = Report(writer, live.setup)
-        for sent, answer in calls:
+        setup = LiveSetup.of(writer.session).setup
+        report = Report(writer, setup)
+        answers = [] if error is None else [failed_answer(setup, error)]
+        for sent, answer in _calls([*checked, *answers]):
             report.take(sent, answer)
         return report.told(len(messages), report.follow())
 

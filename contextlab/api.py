@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
@@ -20,6 +21,7 @@ from contextlab.api_answers import API_NAMESPACE
 from contextlab.api_document import complete
 from contextlab.problems import problem, problem_answer
 from contextlab.rate_limit import count_call
+from contextlab.refusals import refusals, unreadable
 from sessions_app.api import router as sessions
 from sessions_app.api_access import (
     Conflict,
@@ -100,26 +102,19 @@ def invalid_field(request: HttpRequest, error: InvalidField) -> HttpResponse:
 @api.exception_handler(ValidationError)
 def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     """Each refused field by its place in the request; the values are not repeated."""
-    errors = [{"field": _place(each["loc"]), "message": str(each["msg"])} for each in error.errors]
+    errors = refusals(error.errors)
     return problem_answer(problem(422, errors[0]["message"] if errors else "", errors))
 
 
 @api.exception_handler(HttpError)
 def http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
-    return problem_answer(problem(error.status_code, str(error)))
+    text = (
+        unreadable(error.__cause__) if error.status_code == HTTPStatus.BAD_REQUEST else str(error)
+    )
+    return problem_answer(problem(error.status_code, text))
 
 
 @api.exception_handler(Exception)
 def failed(request: HttpRequest, error: Exception) -> HttpResponse:
     log.exception("the API failed", exc_info=error)
     return problem_answer(problem(500))
-
-
-def _place(location: Any) -> str:
-    """`("body", "payload", "policy", "x")` as `policy.x`."""
-    parts = [str(part) for part in location]
-    if parts and parts[0] in ("body", "query", "path", "header"):
-        parts = parts[1:]
-    if len(parts) > 1 and parts[0] == "payload":
-        parts = parts[1:]
-    return ".".join(parts) or "body"

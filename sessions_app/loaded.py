@@ -38,12 +38,12 @@ def _key(window: Window) -> Key:
 
 def columns_of(window: Window) -> Columns:
     """The columns of a window: from memory, else by one query."""
-    return _kept(_columns, _key(window), lambda: columns_of_window(window))
+    return kept(_columns, _key(window), lambda: columns_of_window(window))
 
 
 def timeline_of(window: Window, leaf: int | None = None) -> Timeline:
     """The growth along one branch of a window: from memory, else calculated."""
-    return _kept(_timelines, (_key(window), leaf), lambda: timeline(columns_of(window), leaf))
+    return kept(_timelines, (_key(window), leaf), lambda: timeline(columns_of(window), leaf))
 
 
 def strip_of(window: Window, leaf: int | None = None, span: Span = None) -> Strip:
@@ -52,10 +52,11 @@ def strip_of(window: Window, leaf: int | None = None, span: Span = None) -> Stri
     def draw() -> Strip:
         return composition_strip(PARTS, timeline_of(window, leaf).parts, span)
 
-    return _kept(_strips, (_key(window), leaf, span), draw)
+    return kept(_strips, (_key(window), leaf, span), draw)
 
 
-def _kept(cache: OrderedDict[K, V], key: K, make: Callable[[], V]) -> V:
+def kept(cache: OrderedDict[K, V], key: K, make: Callable[[], V], most: int = KEPT) -> V:
+    """What ``cache`` knows under ``key``, else what ``make`` makes; the ``most`` used last stay."""
     with _lock:
         if key in cache:
             cache.move_to_end(key)
@@ -63,6 +64,6 @@ def _kept(cache: OrderedDict[K, V], key: K, make: Callable[[], V]) -> V:
     made = make()
     with _lock:
         cache[key] = made
-        while len(cache) > KEPT:
+        while len(cache) > most:
             cache.popitem(last=False)
     return made

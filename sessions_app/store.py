@@ -10,7 +10,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.db import transaction
 
@@ -21,26 +23,45 @@ from sessions_app.writing import (
     Appended,
     BeforeWrite,
     CannotWrite,
+    Gone,
     HeadMoved,
     JsonObject,
     LiveState,
     checked_messages,
 )
 
-_HEAVY = (
-    "session__facts", "session__spark", "session__summary", "session__agent__config_text",
-    "session__agent__system_prompt", "session__agent__tools", "session__agent__skills",
+_READ = (
+    "external_id", "version", "content_bytes", "content_lines", "entry_count", "head_id", "turn_mark",
+    "workspace",
+    *(f"session__{name}" for name in (
+        "uuid", "team", "agent", "title", "key", "index_entry", "provider", "model", "encoding",
+        "entry_count", "last_at", "is_live", "archived_at", "guard", "run", "queued", "last_event",
+    )),
+    *(f"session__agent__{name}" for name in (
+        "uuid", "team", "name", "provider", "model", "windows", "path", "time_zone", "system_prompt",
+        "tools", "skills", "flush_by", "flush_first", "config_text", "workspace",
+    )),
 )  # fmt: skip
+"""What a write needs, and what says under which settings it is one; whoever needs more loads it then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A live session that nobody has loaded yet: the one of a team with that uuid."""
+
+    uuid: UUID
+    team_id: int
 
 
 @contextmanager
 def writing(
-    session: Session, *, expected_head: str | None = None, now_ms: int | None = None
+    session: Session | Wanted, *, expected_head: str | None = None, now_ms: int | None = None
 ) -> Iterator[Writer]:
     """The session's writer, alone until the block ends; all or nothing of the block is stored.
 
     Raises:
-        CannotWrite: for a session that is not live, archived or gone.
+        Gone: where there is no such session.
+        CannotWrite: for a session that is not live or is archived.
         HeadMoved: when the last entry is another than ``expected_head`` ("" for none yet).
     """
     with transaction.atomic():
@@ -71,12 +92,17 @@ def state_of(session: Session) -> LiveState:
     return LiveState(session.index_entry or {}, session.guard, session.run, tuple(session.queued))
 
 
-def _locked_window(session: Session) -> Window:
+def _locked_window(session: Session | Wanted) -> Window:
     found = Window.objects.select_for_update(of=("self", "session"))
-    windows = found.select_related("session__agent").defer(*_HEAVY)
-    window = windows.filter(session=session.pk).order_by("-sequence").first()
+    windows = found.select_related("session__agent").only(*_READ)
+    if isinstance(session, Wanted):
+        own = windows.filter(session__uuid=session.uuid, session__team=session.team_id)
+        own = own.filter(session__is_live=True)
+    else:
+        own = windows.filter(session=session.pk)
+    window = own.order_by("-sequence").first()
     if window is None:
-        raise CannotWrite("The session is gone.")
+        raise Gone("The session is gone.")
     if not window.session.is_live:
         raise CannotWrite("The session was imported: a recording is never changed.")
     if window.session.archived_at is not None:

@@ -13,6 +13,10 @@ class CannotWrite(Exception):
     """The session takes nothing: it is no live one, it is archived, or it is gone."""
 
 
+class Gone(CannotWrite):
+    """There is no such session, or not any more."""
+
+
 class BadMessage(ValueError):
     """A message that cannot be stored; ``number`` counts from 0 among those that were sent."""
 

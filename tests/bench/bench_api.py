@@ -30,6 +30,9 @@ ROUNDS, CALLS = 12, 60
 SIZE_ROUNDS = 60
 RATE, SECONDS = 50, 20
 CLIENTS = 8
+KEPT_SECONDS = 3
+"""The server closes a connection that was idle for 5 s."""
+
 MESSAGE = {"role": "user", "content": TEXT}
 RATIO_GOAL, SIZE_GOAL, LATE_GOAL = 0.5, 1.5, 10.0
 
@@ -43,8 +46,10 @@ class Site:
     mine: local = field(default_factory=local)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        if not hasattr(self.mine, "connection"):
+        now, used = time.monotonic(), getattr(self.mine, "used", 0.0)
+        if now - used > KEPT_SECONDS:
             self.mine.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        self.mine.used = now
         headers = {
             "Authorization": f"Bearer {self.known['token']}",
             "Content-Type": "application/json",
@@ -80,11 +85,13 @@ def served(data: Path) -> Iterator[Site]:
         deadline = time.monotonic() + 60
         while True:
             try:
-                site.post(f"/api/bare/sessions/{known['writers'][0]}/messages", {"messages": [MESSAGE]})
+                site.post(
+                    f"/api/bare/sessions/{known['writers'][0]}/messages", {"messages": [MESSAGE]}
+                )
                 break
             except OSError:
                 assert time.monotonic() < deadline, "the server does not come up"
-                del site.mine.connection
+                site.mine.used = 0.0
                 time.sleep(0.1)
         yield site
 

@@ -13,7 +13,7 @@ from compaction_app import live_turns
 from compaction_app.engine.turn.requests import ModelAnswer, ModelCall, Moment
 from compaction_app.engine.turn.state import SessionState
 from compaction_app.engine.turn.turn import run_turn
-from compaction_app.live_turns import LiveSetup
+from compaction_app.live_setup import LiveSetup
 from compaction_app.next_step import turn_prompt
 from sessions_app.live_sessions import create_session
 from sessions_app.models import Agent

@@ -34,4 +34,7 @@ def write_row(request: HttpRequest, session_id: UUID, payload: Body) -> dict[str
     return {"id": row.pk}
 
 
-urlpatterns = [path("api/bare/", api.urls), *ours]
+addresses, *names = api.urls
+for address in addresses:
+    address.callback.login_required = False  # it asks for its token itself
+urlpatterns = [path("api/bare/", (addresses, *names)), *ours]
