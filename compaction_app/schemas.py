@@ -68,7 +68,7 @@ class CacheBreakOut(CamelSchema):
     """A call whose prompt parts early from the one before, so that the provider's cache does not serve it."""
 
     call: int = Field(description="From 1.", examples=[61])
-    tokens: int = Field(description="Sent again: the prompt behind that point, less what is new.", examples=[10_900])  # fmt: skip
+    tokens: int = Field(description="Tokens sent again: the prompt behind that point, less what is new.", examples=[10_900])  # fmt: skip
     cause: str = Field(description="compaction, cut_result, pruning, expiry (of the cache) or unknown.", examples=["pruning"])  # fmt: skip
 
 
@@ -118,8 +118,8 @@ class WhatIfOut(CamelSchema):
     cache_breaks: list[CacheBreakOut] = Field(description="Those of the what-if.")
     recorded_cache_breaks: list[CacheBreakOut] | None = Field(description="Those that the bills show; null where they tell of no cache.")  # fmt: skip
     stripped: dict[str, int] = Field(description="Entries that the recording's own policy caused and that were left out.", examples=[{"compaction": 2}])  # fmt: skip
-    summaries: SummariesOut
-    margin: MarginOut
+    summaries: SummariesOut = Field(description="How large simulated summaries were taken to be.")
+    margin: MarginOut = Field(description="How far the numbers may be off, tokens.")
     caveat: str = Field(description="What a replay cannot know.", examples=["The model's answers stay those of the recording."])  # fmt: skip
 
 

@@ -89,7 +89,7 @@ def served(data: Path) -> Iterator[Site]:
                     f"/api/bare/sessions/{known['writers'][0]}/messages", {"messages": [MESSAGE]}
                 )
                 break
-            except OSError:
+            except (OSError, http.client.HTTPException):
                 assert time.monotonic() < deadline, "the server does not come up"
                 site.mine.used = 0.0
                 time.sleep(0.1)
