@@ -14,12 +14,14 @@ from compaction_app.engine.retention.cycles import Cycle, cycles_of
 from compaction_app.engine.retention.ledger import Ledger, Room, Tally
 from compaction_app.engine.retention.losses import (
     Loss,
+    loss_of,
     losses_from_json,
     losses_of,
     losses_to_json,
 )
 from compaction_app.engine.retention.session_index import SessionIndex
 from compaction_app.engine.wording.cues import Kind
+from compaction_app.lost_beside import beside_of
 from compaction_app.summarisers.extraction.layouts import PLAIN, SHARES
 from sessions_app.entries import sendable
 from sessions_app.loaded import timeline_of
@@ -110,7 +112,9 @@ def cycles_for(window: Window, leaf: int | None = None) -> list[Cycle]:
         grown = timeline_of(window, leaf)
         if not len(grown.compactions.place):
             return []
-        return cycles_of(index_of(window), grown, lambda seqs: _messages(window, seqs))
+        return cycles_of(
+            index_of(window), grown, lambda seqs: _messages(window, seqs), beside_of(window)
+        )
 
     return _kept(_cycles, _key(window, leaf), make)
 
@@ -132,7 +136,7 @@ def _tally(cycles: Iterable[Cycle]) -> Tally:
 
 def shown_cycle(cycle: Cycle, most_lost: int) -> dict[str, Any]:
     """A compaction as plain values, its texts as a viewer may see them."""
-    told = cycle.to_json(most_lost)
+    told = cycle.to_json(most_lost) | {"codes": list(loss_of(cycle).codes)}
     for lost in told["lost"]:
         lost |= {name: mask(sendable(lost[name])) for name in ("text", "detail")}
     return told | {"memoryFiles": [mask(sendable(path)) for path in cycle.memory_files]}

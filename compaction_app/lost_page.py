@@ -13,6 +13,7 @@ from django.urls import reverse
 from compaction_app.engine.retention.anchors import TITLES, AnchorKind
 from compaction_app.engine.retention.cycles import Cycle
 from compaction_app.engine.retention.fates import Counts, Fate
+from compaction_app.engine.retention.losses import loss_of
 from compaction_app.engine.retention.retention import UPPER_BOUND
 from compaction_app.lost import cycles_for, recorded_tally
 from compaction_app.planting.published import published
@@ -91,6 +92,7 @@ def lost_context(session: Session, window: Window, values: Mapping[str, str]) ->
     cycle = next(asked, _most_telling(cycles))
     context: dict[str, Any] = {
         "cycle": cycle,
+        "codes": loss_of(cycle).codes if cycle else (),
         "cycles": [_choice(c, leaf) for c in cycles],
         "in_all": recorded_tally(window, leaf),
         "upper_bound": UPPER_BOUND,

@@ -36,6 +36,7 @@ from compaction_app.engine.session_policy import (
 )
 from compaction_app.engine.simulation.inputs import path_of_key
 from compaction_app.engine.summary_sizes import AS_KNOWN, SummaryChoice
+from compaction_app.loss_alerts import tell_of_losses
 from compaction_app.lost import losses_for, losses_summary
 from compaction_app.summary_choice import extractive_tokens
 from sessions_app import events
@@ -195,6 +196,7 @@ def write_summary(session: Session) -> None:
     signs = signs_for(session, situation.window)
     lines = lines_of(situation.policy, situation.around)
     before = [word["text"] for word in session.summary.get("verdict", ())]
+    losses_before = session.summary.get("losses")
     session.summary |= {
         "window": lines.window,
         "lines": {
@@ -222,6 +224,7 @@ def write_summary(session: Session) -> None:
     with transaction.atomic():
         session.save(update_fields=["summary"])
         _tell_of_verdict(session, before)
+        tell_of_losses(session, losses_before)
 
 
 def _tell_of_verdict(session: Session, before: Sequence[str]) -> None:

@@ -25,9 +25,9 @@ class WebhookForm(forms.Form):
     url = forms.CharField(label="Address", max_length=500)
     kinds = forms.MultipleChoiceField(
         label="Told of",
-        choices=[(kind, kind) for kind in webhooks.KINDS],
+        choices=[(kind, kind.replace("_", " ")) for kind in webhooks.KINDS],
         widget=forms.CheckboxSelectMultiple,
-        initial=list(webhooks.KINDS),
+        initial=list(webhooks.USUAL_KINDS),
     )
 
     def clean_url(self) -> str:

@@ -22,12 +22,16 @@ from django.db import transaction
 from django.utils import timezone
 from kombu.exceptions import KombuError
 
+from compaction_app.engine.retention.losses import CODES
 from compaction_app.models import Webhook, WebhookDelivery
 from compaction_app.sealed import Unreadable, seal, unseal
 from sessions_app.models import Agent, Session
 from sessions_app.writer import Writer
 
-KINDS: Final = ("flush", "compaction", "overflow", "verdict")
+USUAL_KINDS: Final = ("flush", "compaction", "overflow", "verdict")
+ALERTS: Final = tuple(code.lower() for code in CODES)
+"""What a compaction lost. These quote the transcript, so each address has to ask for them."""
+KINDS: Final = (*USUAL_KINDS, *ALERTS)
 TASK: Final = "compaction_app.tasks.deliver_webhooks"
 PAUSES: Final = tuple(timedelta(seconds=s) for s in (10, 60, 300, 1_800, 7_200, 21_600))
 """After how long a delivery that failed is tried again; after the last one it has failed for good."""

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from compaction_app.engine.diagnose.finding import Finding
 from compaction_app.engine.diagnose.history import History
 from compaction_app.engine.diagnose.subject import Subject
 from compaction_app.engine.retention.losses import Loss
 
-LEAST_UNCOVERED: Final = 3
-COVERED_SHARE: Final = 0.5
-
 
 def find(subject: Subject, history: History) -> Iterator[Finding]:
     """One finding of each kind; its line is that of the first compaction it is true of."""
     here = [loss for loss in subject.losses if history.place_of(loss.entry) is not None]
-    yield from _constraints(history, [loss for loss in here if loss.constraint_count])
-    yield from _identifiers(history, [loss for loss in here if loss.used_count])
-    uncovered = [
-        loss
-        for loss in here
-        if loss.flushed
-        and loss.weighty >= LEAST_UNCOVERED
-        and loss.saved < COVERED_SHARE * loss.weighty
-    ]
-    yield from _uncovered(history, uncovered)
+    yield from _constraints(history, [loss for loss in here if "CONSTRAINT_LOST" in loss.codes])
+    yield from _identifiers(history, [loss for loss in here if "IDENTIFIER_LOST" in loss.codes])
+    yield from _uncovered(history, [loss for loss in here if "FLUSH_DID_NOT_COVER" in loss.codes])
 
 
 def _constraints(history: History, losses: Sequence[Loss]) -> Iterator[Finding]:

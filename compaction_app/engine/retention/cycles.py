@@ -24,8 +24,32 @@ READ_BACK_TURNS: Final = 3
 _NAMES: Final = IDENTIFIERS - {"quantity"}
 """A quantity that occurs again can be another one of the same size."""
 
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What an agent had beside its transcript when a session was compacted.
+
+    ``workspace`` are the files that every run is given, as they are given; ``notes`` what memory flushes
+    had written by then, each with its file; ``cycle_files`` the files that were written in this cycle.
+    """
+
+    workspace: tuple[str, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
+    cycle_files: tuple[str, ...] = ()
+
+
+NOTHING_BESIDE: Final = Beside()
+
 Messages = Callable[[Sequence[int]], Iterable[Message]]
 """Loads the messages of entries by their numbers."""
+
+BesideOf = Callable[[int, int], Beside]
+"""What stood beside the transcript at a compaction: its entry, and how many came before it."""
+
+
+def nothing_beside(entry: int, before: int) -> Beside:
+    """What is known of a session that is only a transcript."""
+    return NOTHING_BESIDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +60,8 @@ class Cycle:
     removed nothing), ``call`` the call behind it. ``memory_files`` are those that flushes of this cycle
     wrote; ``read_back`` is the entry that read one of them soon after, none where none did.
     ``used_again`` names for anchors that were lost the entry that used them again. ``first_left`` is the
-    share of the first compaction's anchors that is still in the context, from 0 to 1.
+    share of the first compaction's anchors that is still in the context, from 0 to 1; of
+    ``workspace_files`` texts that every run is given again it is known what they say.
     """
 
     number: int
@@ -48,6 +73,7 @@ class Cycle:
     read_back: int | None
     used_again: Mapping[tuple[AnchorKind, str], int]
     first_left: float | None
+    workspace_files: int = 0
 
     def to_json(self, most_lost: int = 200) -> dict[str, Any]:
         """As plain values."""
@@ -59,20 +85,26 @@ class Cycle:
             "memoryFiles": list(self.memory_files),
             "readBackInEntry": self.read_back,
             "firstCycleLeft": self.first_left,
+            "workspaceFiles": self.workspace_files,
             **self.retention.to_json(most_lost),
         }
 
 
-def cycles_of(index: SessionIndex, grown: Timeline, messages: Messages) -> list[Cycle]:
+def cycles_of(
+    index: SessionIndex, grown: Timeline, messages: Messages, beside: BesideOf = nothing_beside
+) -> list[Cycle]:
     """Every compaction on the branch of a timeline, in order."""
-    return list(_Walk(index, grown, messages).cycles())
+    return list(_Walk(index, grown, messages, beside).cycles())
 
 
 class _Walk:
     """Goes from compaction to compaction and remembers what only a summary still holds."""
 
-    def __init__(self, index: SessionIndex, grown: Timeline, messages: Messages) -> None:
+    def __init__(
+        self, index: SessionIndex, grown: Timeline, messages: Messages, beside: BesideOf
+    ) -> None:
         self._index, self._grown, self._messages = index, grown, messages
+        self._beside = beside
         self._branch: list[int] = grown.branch.tolist()
         self._on_branch = frozenset(self._branch)
         rows = grown.columns
@@ -100,22 +132,25 @@ class _Walk:
         writes = [w for w in index.writes if w.entry < entry and w.entry in self._on_branch]
         tail = self._tail(kept, place)
         summary = place_of([index.summaries.get(entry, "")])
-        memory = place_of(write.text for write in writes)
+        beside = self._beside(entry, number - 1)
+        notes = [*((w.path, w.text) for w in writes), *beside.notes]
+        memory = place_of(text for _, text in notes)
         removed = [index.anchors.get(seq, []) for seq in self._branch[start:kept]]
         fates = fates_of(
-            removed, tail, summary, memory, Place(), index.resolved, self._carried
+            removed, tail, summary, memory, place_of(beside.workspace), index.resolved, self._carried,
         )  # fmt: skip
         retention = Retention(
             fates=tuple(fates),
             removed_messages=int((self._grown.columns.kind[start:kept] > 0).sum()),
             removed_tokens=int(self._tokens[kept] - self._tokens[start]),
             summary_tokens=max(int(self._grown.columns.tokens[place]), 0),
-            has_memory=bool(writes),
+            has_memory=bool(notes),
         )
         if not self._first:
             self._first = [fate for fate in fates if fate.anchor.kind != "ask"]
         self._carried = [fate for fate in fates if fate.place == "summary"]
-        files = tuple(dict.fromkeys(w.path for w in writes if w.entry > self._branch[previous]))
+        written = [w.path for w in writes if w.entry > self._branch[previous]]
+        files = tuple(dict.fromkeys((*written, *beside.cycle_files)))
         return Cycle(
             number=number,
             entry=entry,
@@ -123,9 +158,10 @@ class _Walk:
             removed=(self._branch[start], self._branch[kept - 1]) if kept > start else None,
             retention=retention,
             memory_files=files,
-            read_back=self._read_back([w.path for w in writes], place),
+            read_back=self._read_back([path for path, _ in notes], place),
             used_again=self._used_again(retention.lost, entry),
             first_left=self._first_left(tail, summary),
+            workspace_files=len(beside.workspace),
         )
 
     def _tail(self, kept: int, place: int) -> Place:

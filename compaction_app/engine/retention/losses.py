@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from compaction_app.engine.retention.cycles import Cycle
 from compaction_app.engine.retention.fates import Fate
@@ -13,6 +13,12 @@ NAMED: Final = 3
 """So many texts are kept of each kind; the counts are whole."""
 
 TEXT_CHARS: Final = 200
+LEAST_UNCOVERED: Final = 3
+COVERED_SHARE: Final = 0.5
+
+Code = Literal["CONSTRAINT_LOST", "IDENTIFIER_LOST", "FLUSH_DID_NOT_COVER"]
+CODES: Final[tuple[Code, ...]] = ("CONSTRAINT_LOST", "IDENTIFIER_LOST", "FLUSH_DID_NOT_COVER")
+"""What can be said of one compaction: the verdict, the page, the API and alerts say it by these codes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +40,25 @@ class Loss:
     saved: int
     flushed: bool
 
+    @property
+    def codes(self) -> tuple[Code, ...]:
+        """What is true of this compaction, the gravest first."""
+        uncovered = (
+            self.flushed
+            and self.weighty >= LEAST_UNCOVERED
+            and self.saved < COVERED_SHARE * self.weighty
+        )
+        holds = (self.constraint_count > 0, self.used_count > 0, uncovered)
+        return tuple(code for code, does in zip(CODES, holds, strict=True) if does)
+
 
 def losses_of(cycles: Iterable[Cycle]) -> tuple[Loss, ...]:
     """One for every compaction that removed anything."""
-    return tuple(_loss(cycle) for cycle in cycles if cycle.removed is not None)
+    return tuple(loss_of(cycle) for cycle in cycles if cycle.removed is not None)
 
 
-def _loss(cycle: Cycle) -> Loss:
+def loss_of(cycle: Cycle) -> Loss:
+    """What a verdict says of one compaction."""
     lost = cycle.retention.lost
     constraints = [
         f.anchor.text

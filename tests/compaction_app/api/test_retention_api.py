@@ -20,6 +20,7 @@ def test_every_compaction_with_what_it_lost(alice: Person) -> None:
     assert (first["number"], second["number"]) == (1, 2)
     assert first["byKind"]["constraint"]["lost"] == 3
     assert [lost["text"] in RULES for lost in first["lost"]] == [True, True]
+    assert first["codes"] == ["CONSTRAINT_LOST", "IDENTIFIER_LOST", "FLUSH_DID_NOT_COVER"]
     assert first["lostNotListed"] > 0 and "upper bound" in first["note"]
     assert first["memoryFiles"] == ["memory/2026-12-01.md"] and first["readBackInEntry"] == 20
 
