@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
@@ -13,7 +13,6 @@ from uuid import UUID
 import numpy as np
 from django.db import transaction
 
-from compaction_app import webhooks
 from compaction_app.agent_setup import agent_setup, prompt_of
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.diagnose import Finding, Subject, by_consequence, findings
@@ -36,10 +35,9 @@ from compaction_app.engine.session_policy import (
 )
 from compaction_app.engine.simulation.inputs import path_of_key
 from compaction_app.engine.summary_sizes import AS_KNOWN, SummaryChoice
-from compaction_app.loss_alerts import tell_of_losses
 from compaction_app.lost import losses_for, losses_summary
+from compaction_app.session_alerts import tell_of_changes
 from compaction_app.summary_choice import extractive_tokens
-from sessions_app import events
 from sessions_app.entries import window_of
 from sessions_app.loaded import timeline_of
 from sessions_app.models import Agent, Session, Window
@@ -195,8 +193,7 @@ def write_summary(session: Session) -> None:
     situation = situation_of(session)
     signs = signs_for(session, situation.window)
     lines = lines_of(situation.policy, situation.around)
-    before = [word["text"] for word in session.summary.get("verdict", ())]
-    losses_before = session.summary.get("losses")
+    before = dict(session.summary)
     session.summary |= {
         "window": lines.window,
         "lines": {
@@ -223,17 +220,7 @@ def write_summary(session: Session) -> None:
     }
     with transaction.atomic():
         session.save(update_fields=["summary"])
-        _tell_of_verdict(session, before)
-        tell_of_losses(session, losses_before)
-
-
-def _tell_of_verdict(session: Session, before: Sequence[str]) -> None:
-    """A live session whose verdict has changed says so to who listens."""
-    now = [word["text"] for word in session.summary["verdict"]]
-    if session.is_live and sorted(now) != sorted(before):
-        data = {"verdict": now, "before": list(before)}
-        event = events.announce(session, "verdict", data)
-        webhooks.queue(session, "verdict", data, event.sequence)
+        tell_of_changes(session, before)
 
 
 def verdict_on(

@@ -1,4 +1,4 @@
-"""Telling who listens that a compaction of a live session lost something: once for each."""
+"""Telling who listens that the verdict of a live session has changed, or that its compaction lost something."""
 
 from __future__ import annotations
 
@@ -13,16 +13,31 @@ from sessions_app.masking import mask
 from sessions_app.models import Session
 
 
-def tell_of_losses(session: Session, before: Mapping[str, Any] | None) -> None:
-    """Say what is lost now and was not before; ``before`` is what the session's summary held."""
-    now = session.summary["losses"]
+def tell_of_changes(session: Session, before: Mapping[str, Any]) -> None:
+    """Say what is true of a live session now and was not ``before``, when its summary was written last."""
     if not session.is_live:
         return
-    known = losses_from_json((before or {}).get("of")) or ()
-    is_same_window = (before or {}).get("window") == now["window"]
-    for kind, data in news(known if is_same_window else (), losses_from_json(now["of"]) or ()):
-        event = events.announce(session, kind, data)
-        webhooks.queue(session, kind, data, event.sequence)
+    was, now = (
+        [word["text"] for word in summary.get("verdict", ())]
+        for summary in (before, session.summary)
+    )
+    if sorted(now) != sorted(was):
+        _tell(session, "verdict", {"verdict": now, "before": was})
+    for kind, data in news(_losses(before, session.summary), _losses(session.summary)):
+        _tell(session, kind, data)
+
+
+def _tell(session: Session, kind: str, data: Mapping[str, Any]) -> None:
+    event = events.announce(session, kind, data)
+    webhooks.queue(session, kind, data, event.sequence)
+
+
+def _losses(summary: Mapping[str, Any], now: Mapping[str, Any] | None = None) -> Sequence[Loss]:
+    """What a summary says was lost; nothing where it was written of another window."""
+    kept = summary.get("losses") or {}
+    if now is not None and kept.get("window") != now["losses"]["window"]:
+        return ()
+    return losses_from_json(kept.get("of")) or ()
 
 
 def news(before: Sequence[Loss], now: Sequence[Loss]) -> Iterator[tuple[str, dict[str, Any]]]:
