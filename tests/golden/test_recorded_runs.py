@@ -43,14 +43,6 @@ ORIGINAL_GONE = (
     "the stored form alone."
 )
 NOTHING_CUT = "A log line about no result at all (`Truncated 0 tool result(s)`): the remembered forms were shown."
-AFTER_REPLY = (
-    "Why the compaction after the reply of turn 29 keeps 13 turns and counts 20697 tokens after it, "
-    "where those before a turn keep 20, is not known; the replay keeps 20, and differs from there on."
-)
-IN_RUN_COUNT = (
-    "The entry of a compaction inside a run counts its tokens after it in a way that is not known "
-    "(11402 and 11396 for 4905 and 4901): a digit more in each. Nothing reads it again."
-)
 
 
 @dataclass(frozen=True)
@@ -126,36 +118,19 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         Difference((9, "truncate", 15794, None), None, NOTHING_CUT),
         Difference((10, "truncate", 15935, None), None, NOTHING_CUT),
     ),
-    "2026.9.6/growth-32k": (
-        Difference(
-            (29, "preflight_compaction", 24001, 20697),
-            (29, "preflight_compaction", 24001, 18226),
-            AFTER_REPLY,
-        ),
-    ),
 }
-
-UNTIL = {"2026.9.6/growth-32k": 29}
-"""Runs that are compared up to a turn; the difference that ends it is in the list above (AFTER_REPLY)."""
 
 TOLD_WHEN_ENDED = {"2026.9.6/growth-32k": (20, 25, 27), "2026.9.6/growth-96k": (28,)}
 """Turns whose flush the recorder tells of when it has ended, behind the check of its own prompt."""
 
-SIZE_DIFFERENCES = {"2026.9.6/overflow-recover": (-2, IN_RUN_COUNT)}
-"""Bytes that a replayed transcript has more than the recorded one."""
-
 
 def recorded_events(name: str) -> list[Event]:
-    events = [event for event in _told(name) if event[0] <= last_turn(name)]
+    events = _told(name)
     for turn in TOLD_WHEN_ENDED.get(name, ()):
         at = next(n for n, event in enumerate(events) if event[:2] == (turn, "flush"))
         assert events[at - 1][:2] == (turn, "guard")
         events[at - 1 : at + 1] = [events[at], events[at - 1]]
     return events
-
-
-def last_turn(name: str) -> int:
-    return UNTIL.get(name, 10**6)
 
 
 def _told(name: str) -> list[Event]:
@@ -184,12 +159,7 @@ def with_differences(name: str, events: list[Event]) -> list[Event]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_replay_reproduces_every_event(name: str) -> None:
-    events = [
-        event
-        for run in replayed(name)
-        for event in replayed_events(run)
-        if event[0] <= last_turn(name)
-    ]
+    events = [event for run in replayed(name) for event in replayed_events(run)]
     assert events == with_differences(name, recorded_events(name))
 
 
@@ -218,7 +188,7 @@ def test_the_replay_judges_the_numbers_that_the_gates_logged(name: str) -> None:
     judged = [
         (turn, stage.stage, stage.decision.inputs.get("totalTokens"))
         for turn, stage in stages(main, "preflight", "flush")
-        if stage.decision.reason != "no_flush_plan" and turn <= last_turn(name)
+        if stage.decision.reason != "no_flush_plan"
     ]
     differences = GATE_DIFFERENCES.get(name, {})
     logged = [
@@ -228,7 +198,7 @@ def test_the_replay_judges_the_numbers_that_the_gates_logged(name: str) -> None:
             differences.get((row["turn"], row["gate"]), row.get("tokenCount")),
         )
         for row in data(name, "gates.jsonl")
-        if row["what"] == "check" and row["turn"] <= last_turn(name)
+        if row["what"] == "check"
     ]
     assert judged == logged
 
@@ -250,15 +220,13 @@ OTHER_CHECKS = {
 def test_the_replay_estimates_every_prompt_as_the_runtime_logged_it(name: str) -> None:
     main = max(replayed(name), key=lambda run: len(run.turns))
     checks = stages(main, "pre_prompt_check")
-    estimated = [_check(stage) for turn, stage in checks if turn <= last_turn(name)]
+    estimated = [_check(stage) for _, stage in checks]
     differences = CHECK_DIFFERENCES.get(name, {})
     logged = [
         [route, differences.get(number, estimate), budget, reducible]
         for number, (route, estimate, budget, reducible) in enumerate(data(name, "checks.json"))
     ]
     if name in LOCAL:  # NOT_STORED: the turns that were blocked are not in the transcript
-        logged = logged[: len(estimated)]
-    if name in UNTIL:
         logged = logged[: len(estimated)]
     others = OTHER_CHECKS.get(name, ())
     logged = [check for number, check in enumerate(logged) if number not in others]
@@ -276,11 +244,10 @@ def _check(stage: StageRecord) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in (*LOCAL, *UNTIL)])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in LOCAL])
 def test_the_replayed_transcript_has_the_size_of_the_recorded_one(name: str) -> None:
-    more, _ = SIZE_DIFFERENCES.get(name, (0, ""))
     for run in replayed(name):
-        assert run.turns[-1].result.state.byte_size == run.recorded_bytes + more
+        assert run.turns[-1].result.state.byte_size == run.recorded_bytes
 
 
 STORE_FIELDS = (
@@ -293,7 +260,7 @@ STORE_DIFFERENCES = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in (*LOCAL, *UNTIL)])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in LOCAL])
 def test_the_replay_leaves_the_store_as_it_was_found(name: str) -> None:
     for files, run in zip(_index_entries(name), replayed(name), strict=True):
         index = run.turns[-1].result.state.index

@@ -6,7 +6,7 @@ returns the boundary together with the whole record.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -46,7 +46,8 @@ class CompactionOrder:
 
     ``inside_run``: the agent's own compaction, which does not ask whether there is a conversation.
     ``configured_keep`` is the setting ``keepRecentTokens`` as the file has it, ``observed_tokens`` a
-    measured size of the context, ``run_id`` the run that the entry names.
+    measured size of the context, ``run_id`` the run that the entry names. ``estimate`` weighs a context;
+    without one it is the sum of its messages.
     """
 
     mode: Mode
@@ -62,6 +63,7 @@ class CompactionOrder:
     configured_keep: object = None
     observed_tokens: float | None = None
     run_id: str = ""
+    estimate: Callable[[Sequence[Mapping[str, Any]]], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +232,7 @@ def _compacted(
     )
     if boundary.fired:
         entry = {**entry, "firstKeptEntryId": order.entry_id}
-    before, estimated = _estimate(path, rules), _estimate((*path, entry), rules)
+    before, estimated = (_estimate(held, order, rules) for held in (path, (*path, entry)))
     if rules.turn.long_ids:
         of_run = {"runId": order.run_id} if order.run_id else {}
         named = {**of_run, "itemId": order.entry_id}
@@ -267,8 +269,11 @@ def _made(order: CompactionOrder, reason: str, steps: tuple[Step, ...], rules: R
     )
 
 
-def _estimate(path: Sequence[Entry], rules: RuleSet) -> int:
-    return sum(message_tokens(m, rules.message_tokens) for m in context_of_path(path).messages)
+def _estimate(path: Sequence[Entry], order: CompactionOrder, rules: RuleSet) -> int:
+    messages = context_of_path(path).messages
+    if order.estimate is not None:
+        return order.estimate(messages)
+    return sum(message_tokens(message, rules.message_tokens) for message in messages)
 
 
 def _nothing(

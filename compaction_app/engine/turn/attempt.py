@@ -23,11 +23,11 @@ from compaction_app.engine.turn.attempt_stages import (
     BEFORE_PROMPT,
     ENDED,
     AttemptEnd,
-    stand_in,
 )
 from compaction_app.engine.turn.calling import CallPreparation, prepare_call
 from compaction_app.engine.turn.compacting import truncate_session
 from compaction_app.engine.turn.history import attempt_history, stamped, with_plain_call_ids
+from compaction_app.engine.turn.live_size import stand_in
 from compaction_app.engine.turn.record import CallRecord
 from compaction_app.engine.turn.requests import Context, ModelAnswer, ModelCall, Moment, Steps
 from compaction_app.engine.turn.runtime_event import runtime_context

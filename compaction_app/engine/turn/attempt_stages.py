@@ -17,6 +17,7 @@ from compaction_app.engine.pruning.projecting import without_lost
 from compaction_app.engine.pruning.recovery import truncate_for_prompt
 from compaction_app.engine.routing import OVERFLOW_TEXT, Prompt, route_prompt
 from compaction_app.engine.turn.compacting import CompactionAsk, compact, truncate_session
+from compaction_app.engine.turn.live_size import stand_in
 from compaction_app.engine.turn.record import EventKind
 from compaction_app.engine.turn.requests import Moment, Steps
 from sessions_app.tokens.pressure import tool_schema_chars_pressure
@@ -42,11 +43,6 @@ class AttemptEnd:
     route: str | None = None
     checked: bool = False
     compacted: bool = False
-
-
-def stand_in(chars: int) -> str:
-    """A text of that size: it stands for a system prompt that is known by its size alone."""
-    return "x" * chars
 
 
 def check_prompt(attempt: Attempt) -> Steps[AttemptEnd | None]:

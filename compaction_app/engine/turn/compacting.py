@@ -18,6 +18,7 @@ from compaction_app.engine.compaction.run import (
 from compaction_app.engine.compaction.safeguard_settings import safeguard_settings
 from compaction_app.engine.decision import Decision
 from compaction_app.engine.pruning.session_rewrite import RewrittenSession, rewrite_session
+from compaction_app.engine.turn.live_size import fitting_tail, live_estimate
 from compaction_app.engine.turn.record import Number
 from compaction_app.engine.turn.requests import (
     Compaction,
@@ -45,6 +46,11 @@ class CompactionAsk:
     @property
     def inside_run(self) -> bool:
         return self.trigger in ("inner_threshold", "inner_overflow")
+
+    @property
+    def of_run(self) -> bool:
+        """Whether a run is waiting for it."""
+        return self.inside_run or self.trigger == "overflow"
 
 
 INCOMPLETE = "compaction_incomplete"
@@ -97,10 +103,13 @@ def _order(work: TurnWork, ask: CompactionAsk) -> Steps[CompactionOrder]:
     setup = work.setup
     now = yield Moment("entry")
     settings, configured = setup.lines.settings, setup.configured_keep
+    is_live = work.rules.turn.weighs_live and (ask.of_run or work.has_replied)
     if work.rules.turn.weighs_keep and configured is None:
         if ask.trigger == "manual":
             configured = LAST_MESSAGE
         keep = configured or _weighed_keep(work, settings)
+        fits = fitting_tail(work) if is_live else None
+        keep = keep if fits is None else min(keep, fits)
         settings = replace(settings, keep_recent_tokens=keep)
     return CompactionOrder(
         mode=setup.lines.mode,
@@ -121,6 +130,7 @@ def _order(work: TurnWork, ask: CompactionAsk) -> Steps[CompactionOrder]:
         configured_keep=configured,
         observed_tokens=ask.observed,
         run_id=work.prompt.run_id if ask.trigger == "overflow" else "",
+        estimate=live_estimate(work) if is_live else None,
     )
 
 

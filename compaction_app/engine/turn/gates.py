@@ -147,9 +147,11 @@ def run_flush(work: TurnWork, plan: FlushPlan) -> Steps[str | None]:
     content = [{"type": "text", "text": texts.user_text}]
     message = {"role": "user", "content": content, "timestamp": now}
     run = ModelRun(work, "flush", message, texts.user_text, chars)
-    before = work.state
+    before, stored = work.state, work.rules.turn.flush_stored
+    if not stored and not work.has_replied:
+        yield from work.append_prompt()
     end = yield from carry_out(run)
-    if not work.rules.turn.flush_stored:
+    if not stored:
         work.state = before
     now = yield Moment("entry")
     if end == "answered" or work.rules.turn.blocked_flush_ends_turn:

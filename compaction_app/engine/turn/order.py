@@ -70,19 +70,21 @@ class TurnRules:
 
     ``orders``: the order of each path. ``split_turn_hangs``: the runtime's own compaction of a split
     turn never ends (runs 3.6). ``blocked_flush_ends_turn``: the overflow text of a memory flush is the
-    reply of its turn. ``flush_before_preflight``: a due preflight asks the flush first, and is then judged
-    again. ``flush_stored``: the messages of a flush stay in the session. ``stamps_history``: the prompts
+    reply of its turn. ``flush_before_preflight``: a due preflight asks the flush first, and is then
+    judged again. ``flush_stored``: the messages of a flush stay in the session; where they do not, a
+    flush before its turn runs on a copy that holds the prompt already. ``stamps_history``: the prompts
     of the history are sent with their time in front. ``counts_tools``: the check before the prompt
     counts the schemas of the tools. ``flush_lacks``: characters of the system prompt that a flush goes
     without, where they are more than the lines of the tools it lacks. ``weighs_keep``: a
     ``keepRecentTokens`` that nobody set counts tokens as the provider does, and a ``/compact`` then
-    keeps the last message alone. ``command_follows``: a ``/compact`` and its answer are stored behind
-    what it did. ``long_ids``: entries have ids of 36 characters. ``events``: how a later prompt tells
-    the model of a ``/compact``. ``stores_failures``: an answer that failed stays in the
-    session. ``goes_on_with``: the prompt sent in place of
-    the stored one after a recovery. ``usage_is_final``: a run that compacted leaves what its last call
-    was billed, and is not judged after its reply. ``plain_call_ids``: APIs for which the history's ids of tool calls are
-    reduced to letters and digits.
+    keeps the last message alone. ``weighs_live``: a compaction within a run or after its reply counts
+    what it leaves with system prompt and tools, and keeps what fits. ``command_follows``: a
+    ``/compact`` and its answer are stored behind what it did. ``long_ids``: entries have ids of 36
+    characters. ``events``: how a later prompt tells the model of a ``/compact``. ``stores_failures``:
+    an answer that failed stays in the session. ``goes_on_with``: the prompt sent in place of the stored
+    one after a recovery. ``usage_is_final``: a run that compacted leaves what its last call was billed,
+    and is not judged after its reply. ``plain_call_ids``: APIs for which the history's ids of tool
+    calls are reduced to letters and digits.
     """
 
     orders: Mapping[str, TurnOrder] = field(default_factory=dict)
@@ -94,6 +96,7 @@ class TurnRules:
     counts_tools: bool = False
     flush_lacks: int = 0
     weighs_keep: bool = False
+    weighs_live: bool = False
     command_follows: bool = False
     long_ids: bool = False
     events: EventRules = EVENTS_2026_5_28
@@ -149,6 +152,7 @@ OPENCLAW_2026_9: Final = TurnRules(
     counts_tools=True,
     flush_lacks=2_625,
     weighs_keep=True,
+    weighs_live=True,
     command_follows=True,
     long_ids=True,
     events=EVENTS_2026_9,
