@@ -118,6 +118,7 @@ _COMPACTION: Final = {
     "empty_session": "the session is empty",
     "already_compacted": "nothing has come since the last compaction",
     "nothing_summarised": "no message was summarised",
+    "failed_quality_check": "the summary failed its check for good, and this version then keeps none",
 }
 _PRUNING: Final = {
     "over_single_cap": "a tool result is longer than the cap",

@@ -26,7 +26,7 @@ from compaction_app.engine.compaction.safeguard_settings import SafeguardSetting
 from compaction_app.engine.compaction.safeguard_source import SafeguardTask
 from compaction_app.engine.compaction_mode import Mode
 from compaction_app.engine.decision import Decision, Step
-from compaction_app.engine.manual_compaction import refusal
+from compaction_app.engine.manual_compaction import NOTHING_TO_COMPACT, refusal
 from sessions_app.tokens.message_tokens import message_tokens
 from sessions_app.transcripts.session_context import context_of_path
 
@@ -102,9 +102,13 @@ def begin_compaction(
     if not order.inside_run and not has_real_conversation(messages, rules.compaction.conversation):
         return _nothing("skipped", "no_real_conversation", NO_CONVERSATION, rules)
     prepared = prepare_compaction(path, order.settings.keep_recent_tokens, rules)
-    if prepared.preparation is not None:
-        return ReadyCompaction(prepared, prepared.preparation)
-    reason = prepared.cut.decision.reason
+    preparation, reason = prepared.preparation, prepared.cut.decision.reason
+    if preparation is not None:
+        is_empty = not (preparation.messages or preparation.turn_prefix)
+        if not (is_empty and rules.compaction.refuses_empty):
+            return ReadyCompaction(prepared, preparation)
+        outcome: RunOutcome = "failed" if order.manual else "skipped"
+        return _nothing(outcome, reason, NOTHING_TO_COMPACT, rules, prepared)
     if prepared.error is not None:
         return _nothing("failed", reason, prepared.error, rules, prepared)
     message = refusal(path[-1] if path else None)

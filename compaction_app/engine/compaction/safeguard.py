@@ -2,7 +2,7 @@
 
 It always ends with a boundary to write, unless no model or no credentials can be had or a message
 cannot be measured (then it cancels with a reason), or a provider was aborted. A failing quality check
-never cancels it.
+cancels it since 2026.9 only.
 """
 
 from __future__ import annotations
@@ -64,10 +64,18 @@ if TYPE_CHECKING:
     from compaction_app.engine.rule_sets import RuleSet
 
 NO_SUMMARY = "Compaction safeguard could not summarize the session"
+FAILED_CHECK = "Compaction safeguard finalized summary failed quality checks."
 
 SafeguardOutcome = Literal["compacted", "cancelled", "raised"]
 SafeguardReason = (
-    Literal["summarised", "provider_summary", "no_real_conversation", "provider_aborted", "failed"]
+    Literal[
+        "summarised",
+        "provider_summary",
+        "no_real_conversation",
+        "provider_aborted",
+        "failed",
+        "failed_quality_check",
+    ]
     | Obstacle
 )
 
@@ -200,6 +208,13 @@ class _Safeguard:
                 task.context_window, int(task.max_chunk_tokens), int(task.reserve_tokens)
             ),
         )
+        if attempts.attempts[-1].outcome == "refused":
+            return replace(
+                base,
+                outcome="cancelled",
+                reason="failed_quality_check",
+                cancel_reason=FAILED_CHECK,
+            )
         section = preserved_turns_section(preserved)
         draft = attempts.draft
         if self.rules.compaction.safeguard.turns_in_suffix:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 IDENTIFIER_MESSAGES = 10
 """How many of the last messages are searched for identifiers."""
 
-AttemptOutcome = Literal["not_checked", "passed", "retried", "kept_although_failed"]
+AttemptOutcome = Literal["not_checked", "passed", "retried", "kept_although_failed", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,8 @@ def summarise_until_good(
     *,
     is_split_turn: bool,
 ) -> Steps[Attempts]:
-    """Summarise, check, and try again with what was missing; a failing last attempt counts as well.
+    """Summarise, check, and try again with what was missing; a failing last attempt counts as well,
+    where the version does not refuse it.
 
     ``task`` carries sizes and the structure instructions. ``max_attempts`` 0 means one attempt that
     is not checked.
@@ -116,7 +117,9 @@ def summarise_until_good(
             break
         check = check_quality(draft.text, identifiers, ask, task.identifiers.name)
         last = len(done) + 1 >= max_attempts
-        failed: AttemptOutcome = "kept_although_failed" if last else "retried"
+        refuses = rules.safeguard.refuses_failed
+        for_good: AttemptOutcome = "refused" if refuses else "kept_although_failed"
+        failed: AttemptOutcome = for_good if last else "retried"
         outcome: AttemptOutcome = "passed" if check.ok else failed
         done.append(SummaryAttempt(draft, outcome, *runs, check))
         if outcome != "retried":

@@ -29,7 +29,8 @@ class SafeguardRules:
     ``quality_guard``: whether configuration switches the check on by itself. ``max_summary_chars``: 0
     where a summary has no cap. ``default_sections``: the sections of AGENTS.md that are carried along
     when none are configured. ``file_section`` writes the file lists. ``turns_in_suffix``: whether the
-    preserved turns belong to what a cap never cuts, or to the summary itself.
+    preserved turns belong to what a cap never cuts, or to the summary itself. ``refuses_failed``: a
+    summary that fails its check for good fails the compaction (runs 4).
     """
 
     quality_guard: bool
@@ -37,6 +38,7 @@ class SafeguardRules:
     default_sections: tuple[str, ...]
     file_section: Callable[[FileLists], str]
     turns_in_suffix: bool
+    refuses_failed: bool = False
 
 
 SAFEGUARD_2026_3 = SafeguardRules(
@@ -62,7 +64,9 @@ SAFEGUARD_2026_5_28 = SafeguardRules(
 )
 
 SAFEGUARD_2026_9 = replace(
-    SAFEGUARD_2026_5_28, file_section=partial(bounded_file_section, blank_line=False)
+    SAFEGUARD_2026_5_28,
+    file_section=partial(bounded_file_section, blank_line=False),
+    refuses_failed=True,
 )
 
 

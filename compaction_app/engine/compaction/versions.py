@@ -25,7 +25,10 @@ from compaction_app.engine.pruning import pairing
 
 @dataclass(frozen=True, slots=True)
 class CompactionRules:
-    """The records of all rules that make a compaction, for one version."""
+    """The records of all rules that make a compaction, for one version.
+
+    ``refuses_empty``: a session whose kept tail is everything is not compacted (runs 4).
+    """
 
     chunks: chunks.ChunkRules
     failures: failures.FailureRules
@@ -41,6 +44,7 @@ class CompactionRules:
     cap: summary_cap.CapRules = summary_cap.CAP_2026_5_28
     duplicates: duplicate_asks.DuplicateRules = duplicate_asks.DUPLICATES_2026_5_28
     conversation: real_conversation.ConversationRules = real_conversation.CONVERSATION_2026_5_28
+    refuses_empty: bool = False
 
 
 COMPACTION_2026_3: Final = CompactionRules(
@@ -88,4 +92,5 @@ COMPACTION_2026_9: Final = replace(
     duplicates=duplicate_asks.DUPLICATES_2026_9,
     conversation=real_conversation.CONVERSATION_2026_9,
     safeguard=safeguard_settings.SAFEGUARD_2026_9,
+    refuses_empty=True,
 )

@@ -16,7 +16,7 @@ from compaction_app.engine.compaction.boundary import (
 from compaction_app.engine.compaction.duplicate_asks import duplicate_asks
 from compaction_app.engine.compaction.failures import Failure
 from compaction_app.engine.compaction.run import CompactionOrder, CompactionRun, run_compaction
-from compaction_app.engine.rule_sets import OPENCLAW_2026_5_28
+from compaction_app.engine.rule_sets import OPENCLAW_2026_5_28, OPENCLAW_2026_9, RuleSet
 from tests.engine.compaction.driving import ABORT, ERROR, Model, assistant, branch, user
 
 ORDER = CompactionOrder(
@@ -30,8 +30,10 @@ LONG = "x" * 400
 TALK = branch([user(LONG), assistant(LONG), user(LONG), assistant(LONG)])
 
 
-def run(path: list[Any], summariser: Model, **changes: Any) -> CompactionRun:
-    found = summariser.run(run_compaction(path, replace(ORDER, **changes), OPENCLAW_2026_5_28))
+def run(
+    path: list[Any], summariser: Model, rules: RuleSet = OPENCLAW_2026_5_28, **changes: Any
+) -> CompactionRun:
+    found = summariser.run(run_compaction(path, replace(ORDER, **changes), rules))
     assert isinstance(found, CompactionRun)
     return found
 
@@ -68,6 +70,17 @@ def test_a_session_that_is_kept_whole_is_compacted_all_the_same() -> None:
     assert found.outcome == "compacted"
     assert model.calls[0].messages == ()
     assert found.tokens_after == 401
+
+
+@pytest.mark.parametrize(("manual", "outcome"), [(True, "failed"), (False, "skipped")])
+def test_since_2026_9_a_session_that_is_kept_whole_is_left_alone(
+    manual: bool, outcome: str
+) -> None:
+    model = Model()
+    settings = CompactionSettings()
+    found = run(TALK, model, rules=OPENCLAW_2026_9, settings=settings, manual=manual)
+    assert (found.outcome, found.message) == (outcome, "Nothing to compact (session too small)")
+    assert model.calls == []
 
 
 @pytest.mark.parametrize(("manual", "outcome"), [(True, "failed"), (False, "skipped")])

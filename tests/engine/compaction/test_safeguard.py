@@ -20,10 +20,12 @@ from compaction_app.engine.compaction.safeguard_settings import (
     summary_reserve_tokens,
 )
 from compaction_app.engine.compaction.safeguard_source import SafeguardTask
+from compaction_app.engine.preflight import reason_class
 from compaction_app.engine.rule_sets import (
     OPENCLAW_2026_3,
     OPENCLAW_2026_4_20,
     OPENCLAW_2026_5_28,
+    OPENCLAW_2026_9,
     RULE_SETS,
     RuleSet,
 )
@@ -153,6 +155,17 @@ def test_a_summary_that_stays_bad_is_kept() -> None:
     assert found.summary == "bad 2"
     assert found.attempts is not None
     assert found.attempts.attempts[-1].outcome == "kept_although_failed"
+
+
+def test_since_2026_9_a_summary_that_stays_bad_fails_the_compaction() -> None:
+    model = Model("bad 1", "bad 2")
+    found = run(task(), model, OPENCLAW_2026_9, quality_guard=True, recent_turns_preserve=0)
+    assert (found.outcome, found.reason, found.summary) == (
+        "cancelled", "failed_quality_check", None,
+    )  # fmt: skip
+    assert reason_class(found.cancel_reason or "") == "guard_blocked"
+    assert found.attempts is not None
+    assert [a.outcome for a in found.attempts.attempts] == ["retried", "refused"]
 
 
 @pytest.mark.parametrize(
