@@ -56,7 +56,8 @@ def agent_setup(agent: Agent, version: PolicyVersion | None = None) -> AgentSetu
     own = with_model_windows(given.config if given else {}, provider, model, agent.windows)
     own = _with_zone(own, agent.time_zone)
     config = with_settings(own, provider, model, version.settings) if version else own
-    read = policy_from_config(config, provider, model)
+    unset_mode = rules.materialize.snapshot_mode
+    read = policy_from_config(config, provider, model, unset_mode)
     around = Circumstances(
         path=next((path for path in PATHS if path == agent.path), "chat"),
         provider=provider,
@@ -66,7 +67,7 @@ def agent_setup(agent: Agent, version: PolicyVersion | None = None) -> AgentSetu
     )
     refused = tuple(Finding("CONFIG_INVALID", problem) for problem in read.problems)
     faults = (given.findings if given else ()) or refused
-    base = policy_from_config(own, provider, model).policy
+    base = policy_from_config(own, provider, model, unset_mode).policy
     return AgentSetup(agent, version, base, read.policy, around, faults)
 
 

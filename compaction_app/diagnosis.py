@@ -6,6 +6,7 @@ Reads and judges; needs no server and no database, and stores nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,14 @@ class Settings:
     findings: tuple[Finding, ...]
     rules: RuleSet
     text: str = ""
+    store_version: str = ""
+    is_asked: bool = False
+
+    def rules_for(self, recording: Recording | None) -> RuleSet:
+        """The rules that were asked for, else those of the version that wrote the session."""
+        if self.is_asked or recording is None:
+            return self.rules
+        return rule_set_of(self.values, self.store_version, recording.header_version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,23 +99,33 @@ def settled(
     """
     known: dict[Path | None, Settings] = {}
     for group in groups:
-        path = config or group.config
+        path, version = config or group.config, _store_version(group)
         is_new = path not in known
-        if is_new:
-            known[path] = _settings(path, rules)
+        if is_new or version != known[path].store_version:
+            known[path] = _settings(path, rules, version)
         yield group, known[path], is_new
 
 
-def _settings(path: Path | None, rules: RuleSet | None) -> Settings:
+def _store_version(group: Group) -> str:
+    """The version that wrote a group's stores; "" without one that says it."""
+    for path in group.stores:
+        with suppress(UnreadableStore, OSError), opened(path) as store:
+            return store.app_version
+    return ""
+
+
+def _settings(path: Path | None, rules: RuleSet | None, version: str) -> Settings:
+    asked = rules is not None
     if path is None:
-        return Settings(None, {}, (), rules or DEFAULT_RULE_SET)
+        chosen = rules or rule_set_of({}, version)
+        return Settings(None, {}, (), chosen, store_version=version, is_asked=asked)
     try:
         text = path.read_bytes().decode("utf-8-sig", "replace")
     except OSError as error:
         raise CannotDiagnose(f"{path} cannot be read: {error.strerror or error}.") from error
-    chosen = rules or rule_set_of(read_config(text, DEFAULT_RULE_SET.config).config)
+    chosen = rules or rule_set_of(read_config(text, DEFAULT_RULE_SET.config).config, version)
     read = read_config(text, chosen.config)
-    return Settings(path, read.config, read.findings, chosen, text)
+    return Settings(path, read.config, read.findings, chosen, text, version, asked)
 
 
 def judge(
@@ -197,7 +216,7 @@ def _judged(
         entry,
         recording.provider if recording else "",
         recording.model if recording else "",
-        settings.rules,
+        settings.rules_for(recording),
         agent,
     )
     subject = Subject(

@@ -15,7 +15,7 @@ from compaction_app.engine.doctor.ledger import Case, Ledger
 from compaction_app.engine.doctor.report import Configuration
 from compaction_app.engine.lines import lines_of
 from compaction_app.engine.rule_sets import RULE_SETS, RuleSet
-from compaction_app.engine.session_policy import session_policy
+from compaction_app.engine.session_policy import session_policy, under_rules
 from compaction_app.runs import agent_id_of, replay_for, signs_for, situation_of, timeline_for
 from sessions_app import access
 from sessions_app.models import Agent, Session
@@ -74,7 +74,9 @@ def comparison_of(session: Session) -> Comparison:
     situation = situation_of(session)
     policy, around = situation.policy, situation.around
     totals = {
-        name: replay_for(situation, policy, replace(around, rules=rules)).totals
+        name: replay_for(
+            situation, under_rules(policy, around, rules), replace(around, rules=rules)
+        ).totals
         for name, rules in RULE_SETS.items()
     }
     return compare_rule_sets(policy, around, around.config, totals)

@@ -9,15 +9,19 @@ from urllib.parse import urlencode
 
 from compaction_app.engine.circumstances import PATHS, Circumstances
 from compaction_app.engine.policy import BY_KEY, Policy, PolicyError, with_changes
+from compaction_app.engine.policy_config import MODE
 from compaction_app.engine.presets import PRESETS
 from compaction_app.engine.pruning.experimental import ID_SUFFIX, with_constants
 from compaction_app.engine.pruning.experimental_settings import changed_constants, read_constants
 from compaction_app.engine.rule_sets import RULE_SETS
+from compaction_app.engine.session_policy import under_rules
 from compaction_app.engine.summary_sizes import AS_KNOWN, SummaryChoice
 from compaction_app.runs import Situation
 from compaction_app.summary_choice import choice_values, read_choice
 
 MAX_VALUE_CHARS = 2_000
+SHOWN_RULES = "was"
+"""The rule set that a form showed when it was sent: a mode that nobody chose changes with the version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,8 @@ def read_query(values: Mapping[str, str], situation: Situation) -> Query:
     A refused value leaves the setting as it was and is told; unknown names are ignored, since
     addresses get other names on their way.
     """
-    base = situation.policy
+    rules = RULE_SETS.get(values.get("rules", ""), situation.around.rules)
+    base = under_rules(situation.policy, situation.around, rules)
     chosen = next((p for p in PRESETS if p.name == values.get("preset")), None)
     if chosen is not None:
         window = base.context_window
@@ -49,6 +54,13 @@ def read_query(values: Mapping[str, str], situation: Situation) -> Query:
         for key, value in values.items()
         if key in BY_KEY and len(value) <= MAX_VALUE_CHARS
     }
+    shown = RULE_SETS.get(values.get(SHOWN_RULES, ""), rules)
+    if given.get(MODE) == shown.materialize.snapshot_mode:
+        given[MODE] = under_rules(
+            replace(base, compaction_mode=given[MODE]),
+            replace(situation.around, rules=shown),
+            rules,
+        ).compaction_mode
     problems: dict[str, str] = {}
     try:
         policy = with_changes(base, given)
@@ -64,7 +76,6 @@ def read_query(values: Mapping[str, str], situation: Situation) -> Query:
     if values.get("rules") and values["rules"] not in RULE_SETS:
         known = ", ".join(RULE_SETS)
         problems["rules"] = f"rules: there is no {values['rules'][:50]!r}; known: {known}."
-    rules = RULE_SETS.get(values.get("rules", ""), around.rules)
     constants, refused = read_constants(values, rules)
     problems.update(refused)
     around = replace(around, rules=with_constants(rules, constants), constants=constants)
@@ -92,7 +103,8 @@ def query_of(query: Query, situation: Situation, **changes: Any) -> str:
         values["rules"] = base_rules(query.around)
     if query.around.provider != situation.around.provider:
         values["provider"] = query.around.provider
-    for key, value in query.policy.changes(situation.policy).items():
+    own = under_rules(situation.policy, situation.around, query.around.rules)
+    for key, value in query.policy.changes(own).items():
         values[key] = policy_text(value)
     for constant, number in changed_constants(query.around.constants):
         values[constant.key] = f"{number:g}"

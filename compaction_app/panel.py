@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compaction_app.engine.circumstances import PATH_TITLES
-from compaction_app.engine.effects import ineffective, is_disabled
+from compaction_app.engine.effects import ineffective, is_disabled, unread
 from compaction_app.engine.lines import Lines
 from compaction_app.engine.policy import SETTINGS
 from compaction_app.engine.presets import PRESETS
@@ -118,4 +118,5 @@ def _reasons(query: Query, done: Replay) -> Mapping[str, str]:
     return {
         **ineffective(query.policy, done.lines, done.summaries),
         **pruning_notes(query.policy, query.around),
+        **unread(query.around.rules),
     }

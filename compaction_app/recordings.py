@@ -32,7 +32,10 @@ BILLED_CALLS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A transcript in one value; ``problems`` are the damage found in the file, ``size`` its bytes."""
+    """A transcript in one value; ``problems`` are the damage found in the file, ``size`` its bytes.
+
+    ``header_version`` is that of OpenClaw's own form, none for other agents and without a header.
+    """
 
     identity: str
     provider: str
@@ -42,6 +45,7 @@ class Recording:
     problems: tuple[Problem, ...]
     losses: tuple[Loss, ...] = ()
     size: int = 0
+    header_version: int | None = None
 
 
 def read_recording(path: Path) -> Recording | str:
@@ -104,6 +108,7 @@ def _read(chunks: Chunks, name: str, encoding: str | None) -> Recording:
         signs=reader.signs.signs(),
         problems=(*reader.problems, *([size] if size else ())),
         size=reader.size,
+        header_version=reader.header_version,
     )
 
 
@@ -114,6 +119,7 @@ class _Reader:
         self._chunks, self._encoding = chunks, encoding
         self.size = 0
         self.identity = self.provider = self.model = ""
+        self.header_version: int | None = None
         self.signs = SignReader()
         self.problems: list[Problem] = []
 
@@ -129,6 +135,7 @@ class _Reader:
                 self.problems.append(item)
             elif isinstance(item, Header):
                 self.identity = item.id
+                self.header_version = item.version if item.source == "openclaw" else None
             else:
                 yield item
 

@@ -83,8 +83,9 @@ def situation_of(session: Session) -> Situation:
     if session.is_live and session.agent is not None:
         return _live_situation(session, session.agent)
     index: Mapping[str, Any] = session.index_entry or {}
-    text = _text(session)
-    given = read_settings(text)
+    text, window = _text(session), window_of(session)
+    header = window.version if session.is_openclaw else None
+    given = read_settings(text, session.runtime_version, header)
     faults = tuple(f for f in given.findings if f.severity != "info")
     known = session_policy(
         given.config, index, session.provider, session.model, given.rules, agent_id_of(session)
@@ -92,7 +93,7 @@ def situation_of(session: Session) -> Situation:
     refused = tuple(Finding("CONFIG_INVALID", problem) for problem in known.problems)
     return Situation(
         session=session,
-        window=window_of(session),
+        window=window,
         policy=known.policy,
         around=replace(known.around, path=path_of_key(session.key)),
         system_tokens=system_tokens(index),
@@ -274,11 +275,15 @@ class ReadSettings:
     rules: RuleSet
 
 
-def read_settings(text: str) -> ReadSettings:
-    """Never raises; an unreadable file is an empty one with a finding."""
+def read_settings(
+    text: str, store_version: str = "", header_version: int | None = None
+) -> ReadSettings:
+    """Never raises; an unreadable file is an empty one with a finding. What a store or a transcript says
+    of its version comes first (``rule_set_of``)."""
     if not text:
-        return ReadSettings({}, (), DEFAULT_RULE_SET)
-    rules = rule_set_of(read_config(text, DEFAULT_RULE_SET.config).config)
+        return ReadSettings({}, (), rule_set_of({}, store_version, header_version))
+    said = read_config(text, DEFAULT_RULE_SET.config).config
+    rules = rule_set_of(said, store_version, header_version)
     read = read_config(text, rules.config)
     return ReadSettings(read.config, read.findings, rules)
 

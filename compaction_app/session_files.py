@@ -7,6 +7,7 @@ the files of such a chain are one session.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -42,11 +43,14 @@ def find_sessions(paths: Iterable[Path], config: Path | None = None) -> Iterator
         stores = [n for n in bundle.transcripts if Path(n) in named and is_store(Path(n))]
         files = [name for name in bundle.transcripts if name not in stores]
         transcripts, known = _transcripts(files, named), dict(index.by_session_id)
-        for entry, transcript in _stored([*bundle.stores, *stores]):
+        versions: dict[str, str] = {}
+        for version, entry, transcript in _stored([*bundle.stores, *stores]):
             transcripts.append(transcript)  # of two with one id the last holds: the store's
             known[_id(transcript)] = entry
+            versions[_id(transcript)] = version
         for chain in chains(transcripts):
-            yield _session(chain, settings, known)
+            session = _session(chain, settings, known)
+            yield replace(session, store_version=versions.get(_id(chain[-1]), ""))
 
 
 def chains(transcripts: Iterable[Transcript]) -> list[tuple[Transcript, ...]]:
@@ -89,11 +93,12 @@ def _transcripts(names: Iterable[str], named: set[Path]) -> list[Transcript]:
     return read
 
 
-def _stored(names: Iterable[str]) -> Iterator[tuple[IndexEntry, Transcript]]:
+def _stored(names: Iterable[str]) -> Iterator[tuple[str, IndexEntry, Transcript]]:
     for name in names:
         try:
             with opened(Path(name)) as store:
-                yield from stored_transcripts(store)
+                for entry, transcript in stored_transcripts(store):
+                    yield store.app_version, entry, transcript
         except (UnreadableStore, OSError) as error:
             raise UnreadableFile(f"{name} cannot be read. {error}") from None
 

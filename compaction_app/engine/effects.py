@@ -9,6 +9,7 @@ from compaction_app.engine.budget import min_prompt_budget
 from compaction_app.engine.lines import Lines
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.reasons import sentence
+from compaction_app.engine.rule_sets import RuleSet
 from compaction_app.engine.summary_sizes import RESERVE_THAT_BOUNDS, SummarySizes
 
 NO_EFFECT: Final = "No effect: "
@@ -48,6 +49,12 @@ def ineffective(policy: Policy, lines: Lines, summaries: SummarySizes) -> Mappin
     if check.reason == "cli_backend":
         reasons |= dict.fromkeys(_CLI_IDLE, NO_EFFECT + f"{sentence(check.reason)}.")
     return reasons
+
+
+def unread(rules: RuleSet) -> Mapping[str, str]:
+    """For each setting that a version does not read at all, by key: that it does not."""
+    note = f"{NO_EFFECT}{rules.runtime_version} does not read it."
+    return dict.fromkeys(rules.config.unread_settings, note)
 
 
 def _gates_are_closed(lines: Lines) -> bool:

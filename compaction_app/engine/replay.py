@@ -25,6 +25,7 @@ from compaction_app.engine.replay_events import COMPACTIONS, Event
 from compaction_app.engine.replay_prunable import Trimmed
 from compaction_app.engine.replay_pruned_calls import CallPruning, PrunedCalls
 from compaction_app.engine.replay_rows import ReplayRows
+from compaction_app.engine.replay_sizes import ContextSizes
 from compaction_app.engine.replay_turns import TurnRules
 from compaction_app.engine.stripped import STRIPPED_MARKS
 from compaction_app.engine.summary_sizes import (
@@ -34,6 +35,7 @@ from compaction_app.engine.summary_sizes import (
     SummarySizes,
     summary_sizes,
 )
+from compaction_app.engine.turn.setup import configured_keep
 from sessions_app.transcripts.columns import MARKS, UNKNOWN, USER, Ints
 from sessions_app.transcripts.timeline import Timeline
 
@@ -109,8 +111,10 @@ def replay(
     if system_tokens is None:
         system_tokens = passed.system_tokens(weights.calibration)
     pruning = CallPruning(grown, rows, policy, around, lines, trimmed)
+    keeps = configured_keep(policy, around) is not None
+    sizes = ContextSizes(rows, lines, around, weights.calibration, system_tokens, keep_is_set=keeps)
     run = TurnRules(
-        rows, lines, around, policy, weights.calibration, summaries, system_tokens, pruning,
+        rows, lines, around, policy, weights.calibration, summaries, sizes, pruning,
         passed.prompt_under(lines.window),
     )  # fmt: skip
     prompt = np.full(grown.calls, UNKNOWN, np.int64)

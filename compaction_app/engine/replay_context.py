@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from sessions_app.transcripts.session_index import IndexRules, record_flush
+
 
 @dataclass(frozen=True, slots=True)
 class Cut:
@@ -17,7 +19,10 @@ class Cut:
 
 @dataclass(slots=True)
 class Context:
-    """The context as it stands: a summary and the rows from ``start`` on; ``cuts`` is how it came there."""
+    """The context as it stands: a summary and the rows from ``start`` on; ``cuts`` is how it came there.
+
+    ``billed_end`` is the row behind the last answer; ``has_bill``: no compaction came after it.
+    """
 
     start: int = 0
     summary_tokens: int = 0
@@ -28,6 +33,8 @@ class Context:
     last_prompt: int | None = None
     last_output: int = 0
     compacted_at: int | None = None
+    billed_end: int | None = None
+    has_bill: bool = False
     cuts: list[Cut] = field(default_factory=list)
 
     def cut(self, kept: int, end: int, summary_tokens: int, density: float) -> None:
@@ -37,12 +44,22 @@ class Context:
         self.summary_tokens = summary_tokens
         self.summary_weight = summary_tokens * density
         self.compactions += 1
+        self.has_bill = False
 
-    def entry(self) -> dict[str, Any]:
-        """The session's entry in the store, as the gates read it."""
-        return {
+    def billed(self, prompt: int, output: int, end: int) -> None:
+        """A call was answered; ``end`` is the row behind its answer."""
+        self.last_prompt = self.stored_total = prompt
+        self.last_output, self.billed_end, self.has_bill = output, end, True
+
+    def entry(self, rules: IndexRules) -> dict[str, Any]:
+        """The session's entry in the store, as the gates of a version read it."""
+        entry = {
             "totalTokens": self.stored_total,
-            "totalTokensFresh": True,
             "compactionCount": self.compactions,
-            "memoryFlushCompactionCount": self.flushed_count,
+            **rules.fresh_fields,
         }
+        return (
+            entry
+            if self.flushed_count is None
+            else record_flush(entry, 0, self.flushed_count, rules)
+        )

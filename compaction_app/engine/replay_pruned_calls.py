@@ -286,7 +286,10 @@ class CallPruning:
 def settings_of(policy: Policy, around: Circumstances) -> CacheTtlSettings | None:
     """The pruning settings of a policy; none when its mode is off."""
     config = config_with_policy(policy, around.provider, around.model)
-    return cache_ttl_settings(context_pruning(config), around.rules.pruning.cache_ttl.durations)
+    rules = around.rules.pruning.cache_ttl
+    return cache_ttl_settings(
+        context_pruning(config), rules.durations, only_basics=rules.only_basics
+    )
 
 
 def known_times(times: Ints) -> Ints:

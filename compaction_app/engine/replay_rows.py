@@ -95,6 +95,13 @@ class ReplayRows:
         self._reach(end)
         return int(self.pressure_sums[end] - self.pressure_sums[start])
 
+    def first_within(self, start: int, end: int, room: float) -> int:
+        """The first row from which on the rows up to ``end`` press no more than ``room`` tokens."""
+        self._reach(end)
+        sums = self.pressure_sums[start : end + 1]
+        first = start + int(np.searchsorted(sums, self.pressure_sums[end] - room, side="left"))
+        return min(first, end)
+
     def cut(self, start: int, end: int, keep: float) -> int:
         """The first kept row of a compaction of ``[start, end)``; ``start`` when all is kept.
 

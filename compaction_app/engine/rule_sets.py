@@ -223,5 +223,13 @@ OPENCLAW_2026_9 = replace(
     composition=composition.COMPOSITION_2026_9,
 )
 
-RULE_SETS = {rules.id: rules for rules in (OPENCLAW_2026_3, OPENCLAW_2026_4_20, OPENCLAW_2026_5_28)}
+RULE_SETS = {
+    rules.id: rules
+    for rules in (
+        OPENCLAW_2026_3,
+        OPENCLAW_2026_4_20,
+        OPENCLAW_2026_5_28,
+        OPENCLAW_2026_9,
+    )
+}
 DEFAULT_RULE_SET = OPENCLAW_2026_5_28

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.config.per_agent import agent_entry, with_agent_settings
@@ -54,14 +54,47 @@ def session_policy(
     return SessionPolicy(policy, replace(around, rules=rules), read.problems)
 
 
-def rule_set_of(config: Mapping[str, Any]) -> RuleSet:
-    """The rules of the version that last wrote the file, or of the nearest older one that is known."""
-    version = _version(value_at(config, "meta", "lastTouchedVersion"))
-    known = sorted(RULE_SETS.values(), key=lambda rules: _version(rules.runtime_version))
-    older = [rules for rules in known if _version(rules.runtime_version) <= version]
-    if not version:
-        return DEFAULT_RULE_SET
+def under_rules(policy: Policy, around: Circumstances, rules: RuleSet) -> Policy:
+    """The policy as another version would run it: its gateway's own mode where nobody chose one."""
+    unset = around.rules.materialize.snapshot_mode
+    set_by_file = value_at(around.config, "agents", "defaults", "compaction", "mode")
+    if set_by_file or policy.compaction_mode != unset:
+        return policy
+    return replace(policy, compaction_mode=rules.materialize.snapshot_mode)
+
+
+STORED_FORM: Final = 4
+"""The version in the header of transcripts that come out of an agent's SQLite store."""
+
+
+def rule_set_of(
+    config: Mapping[str, Any], store_version: str = "", header_version: int | None = None
+) -> RuleSet:
+    """The rules of the version that wrote a session, or of the nearest older one that is known.
+
+    The store says its version; else the file says which version wrote it last; a transcript's header
+    tells stores from files, and overrules a file that is older than stores are. Without any the default.
+    """
+    if known := _nearest(store_version):
+        return known
+    written_by = _nearest(value_at(config, "meta", "lastTouchedVersion")) or DEFAULT_RULE_SET
+    if (header_version or 0) < STORED_FORM or written_by.turn.long_ids:
+        return written_by
+    return next(rules for rules in reversed(_by_version()) if rules.turn.long_ids)
+
+
+def _nearest(version: object) -> RuleSet | None:
+    given = _version(version)
+    if not given:
+        return None
+    known = _by_version()
+    older = [rules for rules in known if _version(rules.runtime_version) <= given]
     return older[-1] if older else known[0]
+
+
+def _by_version() -> list[RuleSet]:
+    """The known rule sets, oldest first."""
+    return sorted(RULE_SETS.values(), key=lambda rules: _version(rules.runtime_version))
 
 
 def _version(text: object) -> tuple[int, ...]:

@@ -69,10 +69,12 @@ def preflights(rules: RuleSet) -> Iterator[tuple[Decision, bool]]:
         found = decide_preflight(family, at, TranscriptEstimate(prompt_tokens), size, rules.id)
         return found.decision
 
-    yield decide({"totalTokensFresh": False}, 72_000), True
-    yield decide({"totalTokensFresh": False}, 71_999), False
+    line = 72_000 if family.subtracts_soft else 76_000
+    yield decide({"totalTokensFresh": False}, line), True
+    yield decide({"totalTokensFresh": False}, line - 1), False
     yield decide({"totalTokensFresh": False}), False
-    yield decide({"totalTokens": 72_000}), not family.total_is_enough
+    fresh = rules.session_index.fresh_fields
+    yield decide({"totalTokens": line, **fresh}), not family.total_is_enough
     yield decide({"totalTokens": 5}, size=9, max_active_bytes=9), family.reads_size
     yield decide(None), False
     for skip in ("is_heartbeat", "is_cli_provider", "is_codex_runtime"):
@@ -150,7 +152,9 @@ def windows(rules: RuleSet) -> Iterator[tuple[Decision, bool]]:
 def settings(rules: RuleSet) -> Iterator[tuple[Decision, bool]]:
     yield apply_settings(rules.budget, rules.id, {}, WINDOW).decision, True
     none = {"agents": {"defaults": {"compaction": {"reserveTokensFloor": 0}}}}
-    yield apply_settings(rules.budget, rules.id, none, WINDOW).decision, False
+    # Where no setting is read, a quarter of this window is the runtime's own reserve.
+    window = WINDOW if rules.budget.configurable else 65_536
+    yield apply_settings(rules.budget, rules.id, none, window).decision, False
 
 
 def recoveries(rules: RuleSet) -> Iterator[tuple[Decision, bool]]:

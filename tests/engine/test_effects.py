@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from compaction_app.engine.circumstances import PATHS, Circumstances
-from compaction_app.engine.effects import NO_EFFECT, ineffective, is_disabled
+from compaction_app.engine.effects import NO_EFFECT, ineffective, is_disabled, unread
 from compaction_app.engine.policy import BY_KEY, SETTINGS, Policy, with_changes
 from compaction_app.engine.replay import Replay, replay
 from compaction_app.engine.rule_sets import RULE_SETS
@@ -61,7 +61,7 @@ def test_a_setting_said_to_do_nothing_does_nothing(
 ) -> None:
     policy = replace(policy, context_window=window)
     before = replay(grown, policy, around)
-    found = ineffective(policy, before.lines, before.summaries)
+    found = {**ineffective(policy, before.lines, before.summaries), **unread(around.rules)}
     locked = [key for key in found if is_disabled(key, found)]
     assume(locked)  # where every setting acts there is nothing to hold still
     key = data.draw(st.sampled_from(locked))

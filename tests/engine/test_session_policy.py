@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from compaction_app.engine.session_policy import agent_of_key, rule_set_of, session_policy
+from compaction_app.engine.circumstances import Circumstances
+from compaction_app.engine.policy import Policy
+from compaction_app.engine.rule_sets import RULE_SETS
+from compaction_app.engine.session_policy import (
+    agent_of_key,
+    rule_set_of,
+    session_policy,
+    under_rules,
+)
 
 LISTED: dict[str, Any] = {
     "models": {"providers": {"p": {"models": [{"id": "m", "contextWindow": 96_000}]}}}
@@ -48,7 +56,9 @@ def test_the_index_gives_the_window_only_where_the_file_does_not() -> None:
         ("2026.4.19", "openclaw-2026.3"),
         ("2026.4.20", "openclaw-2026.4.20"),
         ("2026.5.27-beta.1", "openclaw-2026.4.20"),
-        ("2026.9.6", "openclaw-2026.5.28"),
+        ("2026.9.5", "openclaw-2026.5.28"),
+        ("2026.9.6", "openclaw-2026.9"),
+        ("2027.1.1", "openclaw-2026.9"),
         (None, "openclaw-2026.5.28"),
         ("soon", "openclaw-2026.5.28"),
         (7, "openclaw-2026.5.28"),
@@ -56,6 +66,35 @@ def test_the_index_gives_the_window_only_where_the_file_does_not() -> None:
 )
 def test_the_version_that_wrote_the_file_chooses_the_rules(version: Any, rules: str) -> None:
     assert rule_set_of({"meta": {"lastTouchedVersion": version}}).id == rules
+
+
+@pytest.mark.parametrize(
+    ("file", "store", "header", "rules"),
+    [
+        ("2026.5.28", "2026.9.6", 4, "openclaw-2026.9"),
+        ("2026.9.6", "2026.7.1", 4, "openclaw-2026.5.28"),
+        ("2026.5.28", "", 4, "openclaw-2026.9"),
+        ("2026.9.6", "", 3, "openclaw-2026.9"),
+        ("2026.4.20", "", 3, "openclaw-2026.4.20"),
+        (None, "", 4, "openclaw-2026.9"),
+        (None, "", 3, "openclaw-2026.5.28"),
+        (None, "", None, "openclaw-2026.5.28"),
+    ],
+)
+def test_store_and_transcript_say_the_version_before_the_file(
+    file: str | None, store: str, header: int | None, rules: str
+) -> None:
+    assert rule_set_of({"meta": {"lastTouchedVersion": file}}, store, header).id == rules
+
+
+def test_a_mode_that_nobody_chose_is_that_of_the_version() -> None:
+    old, new = RULE_SETS["openclaw-2026.5.28"], RULE_SETS["openclaw-2026.9"]
+    around = Circumstances(rules=old)
+    newer = under_rules(Policy(), around, new)
+    assert newer.compaction_mode == "safeguard"
+    assert under_rules(newer, Circumstances(rules=new), old) == Policy()
+    chosen = {"agents": {"defaults": {"compaction": {"mode": "default"}}}}
+    assert under_rules(Policy(), Circumstances(rules=old, config=chosen), new) == Policy()
 
 
 AGENTS: dict[str, Any] = {

@@ -18,6 +18,7 @@ from compaction_app.engine.policy import Policy
 from compaction_app.engine.reasons import sentence
 from compaction_app.engine.replay import Totals
 from compaction_app.engine.rule_sets import RULE_SETS, RuleSet
+from compaction_app.engine.session_policy import under_rules
 from compaction_app.engine.window import WindowResolution
 
 _LINES: Final[tuple[LineName, ...]] = ("flush", "preflight", "pre_prompt", "inner_threshold")
@@ -55,7 +56,10 @@ def compare_rule_sets(
     totals: Mapping[str, Totals] | None = None,
 ) -> Comparison:
     """``config`` is the file as it is; ``totals`` a session's replay by rule set, none without one."""
-    sides = [_side(policy, replace(around, rules=rules), config) for rules in RULE_SETS.values()]
+    sides = [
+        _side(under_rules(policy, around, rules), replace(around, rules=rules), config)
+        for rules in RULE_SETS.values()
+    ]
     rows = [_row(title, sides, show, why) for title, show, why in _ROWS]
     rows += [_line_row(name, sides) for name in _LINES]
     if totals:

@@ -25,6 +25,7 @@ from compaction_app.engine.doctor.outcomes import Outcome, outcomes, remaining
 from compaction_app.engine.doctor.timing import Timing
 from compaction_app.engine.replay import Totals
 from compaction_app.engine.rule_sets import RULE_SETS, RuleSet
+from compaction_app.engine.session_policy import under_rules
 
 DEFAULT_AGENT = "main"
 UNREAD = "Nothing of this file could be read: everything below holds for a file that sets nothing."
@@ -168,6 +169,8 @@ def _under_all(case: Case) -> dict[str, Totals]:
     """The totals of a session's replay under every rule set."""
     subject = case.subject
     return {
-        name: case.replayed(subject.policy, replace(subject.around, rules=rules)).totals
+        name: case.replayed(
+            under_rules(subject.policy, subject.around, rules), replace(subject.around, rules=rules)
+        ).totals
         for name, rules in RULE_SETS.items()
     }

@@ -75,12 +75,14 @@ MEASURED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SessionFiles:
-    """One session: its transcripts, oldest first, and what was found beside them."""
+    """One session: its transcripts, oldest first, and what was found beside them; ``store_version`` is
+    the version that wrote the store they come from."""
 
     transcripts: tuple[Transcript, ...]
     config: Mapping[str, Any]
     index: Mapping[str, Any]
     key: str = ""
+    store_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,6 @@ def fitting_tail(work: TurnWork) -> int | None:
     for message in reversed(messages_of_path(work.state.branch)):
         weighed += SAFETY_MARGIN * message_pressure(message, work.rules.pressure)
         if weighed > room:
-            return kept
+            return max(kept, 1)
         kept += message_tokens(message, work.rules.message_tokens)
     return None

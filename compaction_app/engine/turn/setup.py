@@ -74,10 +74,6 @@ def run_setup(
         policy, around.provider, around.model, around.config, rules.config.unread_settings
     )
     lines = lines_of(policy, around)
-    own = policy_from_config(around.config, around.provider, around.model)
-    keeps = (
-        KEEP_RECENT in own.explicit or policy.keep_recent_tokens != own.policy.keep_recent_tokens
-    )
     api = model_api(around.config, around.provider)
     eligible = cache_ttl_eligible(around.provider, around.model, rules, api)
     return RunSetup(
@@ -88,7 +84,7 @@ def run_setup(
         order=rules.turn.orders[around.path],
         system=system,
         new_ids=new_ids,
-        configured_keep=policy.keep_recent_tokens if keeps else None,
+        configured_keep=configured_keep(policy, around),
         tool_cap_chars=live_max_chars(lines.window, config, None, rules.pruning.caps),
         stored_cap_chars=session_max_chars(lines.window, config, None, rules.pruning.caps),
         pruning=cache_ttl_settings(
@@ -99,6 +95,13 @@ def run_setup(
         pruning_eligible=eligible.fired,
         plain_call_ids=api in rules.turn.plain_call_ids,
     )
+
+
+def configured_keep(policy: Policy, around: Circumstances) -> int | None:
+    """``keepRecentTokens`` where the file sets it or the policy has another value; none where nobody did."""
+    own = policy_from_config(around.config, around.provider, around.model)
+    changed = policy.keep_recent_tokens != own.policy.keep_recent_tokens
+    return policy.keep_recent_tokens if changed or KEEP_RECENT in own.explicit else None
 
 
 def model_api(config: Mapping[str, Any], provider: str) -> str | None:

@@ -12,7 +12,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from compaction_app.engine.circumstances import PATHS
 from compaction_app.engine.policy import PolicyError
-from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RULE_SETS
+from compaction_app.engine.rule_sets import RULE_SETS, RuleSet
+from compaction_app.engine.session_policy import rule_set_of
 from compaction_app.engine.simulation.audit import audit, audit_report
 from compaction_app.engine.simulation.inputs import (
     Asked,
@@ -38,7 +39,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
         parser.add_argument("--config", type=Path, help="openclaw.json instead of the one beside")
-        parser.add_argument("--rule-set", choices=sorted(RULE_SETS), default=DEFAULT_RULE_SET.id)
+        parser.add_argument("--rule-set", choices=sorted(RULE_SETS), help="the version's rules")
         parser.add_argument("--path", choices=PATHS, help="how the session's messages come in")
         parser.add_argument(
             "--policy", help='settings to change, as JSON: {"contextWindow": 64000}'
@@ -57,15 +58,12 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="one JSON list on stdout")
 
     def handle(self, *, paths: list[Path], json: bool, **options: Any) -> None:
-        asked = Asked(
-            rules=RULE_SETS[options["rule_set"]],
-            path=options["path"],
-            changes=_changes(options["policy"]),
-            summary=options["summary"],
-        )
+        rules = RULE_SETS.get(options["rule_set"] or "")
+        path, changes = options["path"], _changes(options["policy"])
         reports, faults = [], []
         try:
             for session in find_sessions(paths, options["config"]):
+                asked = Asked(rules or rules_of_files(session), path, changes, options["summary"])
                 try:
                     reports.append(_report(session, asked, audited=options["audit"]))
                 except UnreadableTranscript as error:
@@ -81,6 +79,13 @@ class Command(BaseCommand):
             return
         for report in reports:
             self.stdout.write("\n".join(_lines(report)))
+
+
+def rules_of_files(session: SessionFiles) -> RuleSet:
+    """The rules of the version that wrote a session, as its store, transcript and configuration say."""
+    header = session.transcripts[-1].header
+    version = header.version if header and header.source == "openclaw" else None
+    return rule_set_of(session.config, session.store_version, version)
 
 
 def _report(session: SessionFiles, asked: Asked, *, audited: bool) -> dict[str, Any]:
