@@ -22,5 +22,5 @@ OUTCOMES: Final = (
     "skipped", "soft_trim", "split_turn", "truncate", "truncate_tool_results_only", "unchanged", "write",
 )  # fmt: skip
 
-REASONS: Final = tuple(sorted({*SENTENCES, "compacted", "server_clears"}))
+REASONS: Final = tuple(sorted({*SENTENCES, "compacted"}))
 """Those with a sentence, and those that say enough themselves."""

@@ -12,7 +12,8 @@ from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.pruning_effects import ineligible
 from compaction_app.engine.reasons import sentence
 from compaction_app.engine.replay import Replay
-from compaction_app.engine.replay_pruned_calls import NOT_SENT, PrunedCalls
+from compaction_app.engine.replay_pruned_calls import NOT_SENT
+from compaction_app.engine.replay_pruning_found import PrunedCalls
 from compaction_app.recorded import Happening
 from sessions_app.drawing.bars import Bars, stacked_bars
 from sessions_app.drawing.growth import Mark, clamped

@@ -129,6 +129,8 @@ _PRUNING: Final = {
     "mid_turn_overflow": "the pre-prompt check failed inside the turn",
     "attempt_ended": "the attempt ended, so the provider's cache was just used",
     "mode_off": "contextPruning.mode is off",
+    "server_clears": "the provider's server clears old tool results itself",
+    "not_the_first_call": "a new round begins with the first call of a run",
     "no_window": "no window is known",
     "provider_not_eligible": "the provider's cache is none that pruning reckons with",
     "timed_out_during_compaction": "the run timed out in a compaction",

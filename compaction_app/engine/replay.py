@@ -23,7 +23,8 @@ from compaction_app.engine.policy import Policy
 from compaction_app.engine.replay_context import Cut
 from compaction_app.engine.replay_events import COMPACTIONS, Event
 from compaction_app.engine.replay_prunable import Trimmed
-from compaction_app.engine.replay_pruned_calls import CallPruning, PrunedCalls
+from compaction_app.engine.replay_pruned_calls import CallPruning
+from compaction_app.engine.replay_pruning_found import PrunedCalls
 from compaction_app.engine.replay_rows import ReplayRows
 from compaction_app.engine.replay_sizes import ContextSizes
 from compaction_app.engine.replay_turns import TurnRules

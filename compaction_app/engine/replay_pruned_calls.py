@@ -7,127 +7,32 @@ kept: the next call sends the results whole again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from compaction_app.engine.circumstances import Circumstances
-from compaction_app.engine.decision import Decision
 from compaction_app.engine.lines import Lines
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.policy_config import config_with_policy
 from compaction_app.engine.pruning.cache_ttl import CHARS_PER_TOKEN
-from compaction_app.engine.pruning.cache_ttl_decision import idle_decision
 from compaction_app.engine.pruning.cache_ttl_settings import (
     CacheTtlSettings,
     cache_ttl_settings,
     context_pruning,
 )
+from compaction_app.engine.pruning.projecting import LATER_CALL
 from compaction_app.engine.pruning.run_eligibility import run_eligibility
 from compaction_app.engine.replay_events import Event
 from compaction_app.engine.replay_prunable import Prunable, Trimmed, prunable_rows, trimmed_length
-from compaction_app.engine.replay_pruning import Pruned, PruningRows, decision_of
+from compaction_app.engine.replay_pruning import PruningRows
+from compaction_app.engine.replay_pruning_found import Cut, Measured, PrunedCalls
+from compaction_app.engine.replay_remembered import RememberedForms, Shown
 from compaction_app.engine.replay_rows import ReplayRows
 from sessions_app.transcripts.columns import UNKNOWN, Ints
 from sessions_app.transcripts.timeline import Timeline
 
 NOT_SENT: Final = "not_sent"
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """Which rows the what-if had cut for good when a call was pruned, and by how many characters."""
-
-    rows: Ints
-    chars: Ints
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A call whose context pruning looked at."""
-
-    done: Pruned
-    cut: Cut
-
-
-@dataclass(frozen=True, slots=True)
-class PrunedCalls:
-    """Per call of the recording, in order. Characters as pruning counts them; ``gap_ms`` is the time
-    since the cache was last touched, ``chars`` the size of the context, both ``UNKNOWN`` where pruning
-    did not come to that. ``reason`` is the code of ``prune_call``, ``not_sent`` for calls that the
-    what-if leaves out; ``window_chars`` is what ratios are of. ``is_exact`` is false where the rule set
-    counts characters otherwise than the stored numbers do.
-    """
-
-    settings: CacheTtlSettings | None
-    eligibility: Decision
-    window_chars: int
-    reason: tuple[str, ...]
-    fired: NDArray[np.bool_]
-    trimmed_chars: Ints
-    cleared_chars: Ints
-    gap_ms: Ints
-    chars: Ints
-    is_exact: bool
-    rule_set: str
-    measured: Mapping[int, Measured]
-    prunable: Prunable | None
-
-    @property
-    def calls(self) -> int:
-        """How many calls were pruned."""
-        return int(self.fired.sum())
-
-    def decision(self, call: int) -> Decision:
-        """Why the call (from 0) was pruned or not, with its arithmetic; made when asked for."""
-        looked_at = self.measured.get(call)
-        if looked_at is not None and self.prunable is not None:
-            return decision_of(looked_at.done, self.prunable)
-        ttl = self.settings.ttl_ms if self.settings else None
-        gap = int(self.gap_ms[call])
-        inputs = {"sinceCacheTouch": None if gap == UNKNOWN else gap, "ttl": ttl}
-        return idle_decision(self.reason[call], self.rule_set, inputs)
-
-    def removed_by_row(self, call: int) -> Mapping[int, int]:
-        """For each row that the call (from 0) saw changed: characters removed; found when asked for."""
-        looked_at, prunable = self.measured.get(call), self.prunable
-        if looked_at is None or prunable is None:
-            return {}
-        return _rows_with(prunable, looked_at.cut).removed_by_row(looked_at.done)
-
-    def parting_rows(self, sent: Ints) -> dict[int, int]:
-        """For each of the ``sent`` calls (by its number among them) that shows results in other forms
-        than the one before: the first row that it shows otherwise."""
-        if self.prunable is None or not self.fired.any():
-            return {}
-        fired = self.fired[sent]
-        near = np.flatnonzero(fired | np.append(False, fired[:-1]))
-        found: dict[int, int] = {}
-        cut, rows = None, None
-        for number in near.tolist():
-            call, before = int(sent[number]), int(sent[number - 1]) if number else UNKNOWN
-            one, other = self._pruned(before), self._pruned(call)
-            looked_at = self.measured[call if other else before]
-            if rows is None or cut is not looked_at.cut:
-                cut, rows = looked_at.cut, _rows_with(self.prunable, looked_at.cut)
-            row = rows.parting_row(one, other)
-            if row is not None:
-                found[number] = row
-        return found
-
-    def _pruned(self, call: int) -> Pruned | None:
-        """What a call was pruned to, none where it went out whole."""
-        return self.measured[call].done if call != UNKNOWN and self.fired[call] else None
-
-
-def _rows_with(prunable: Prunable, cut: Cut) -> PruningRows:
-    """The sums with these rows cut; weights of none."""
-    gone = np.zeros(len(prunable.sizes), np.int64)
-    gone[cut.rows] = cut.chars
-    return PruningRows(prunable, gone, np.zeros(len(gone)))
 
 
 class CallPruning:
@@ -157,6 +62,10 @@ class CallPruning:
         self._at = [] if self._idle else known_times(grown.columns.at_ms).tolist()
         self._mark = self._touch = 0
         self._compacted = False
+        self._is_first = True
+        self._remembers = "remembered_results" in around.rules.turn.orders[around.path].call
+        self._forms: RememberedForms | None = None
+        self._shown: dict[int, Shown] = {}
         self._prunable: Prunable | None = None
         self._cut = Cut(np.zeros(0, np.int64), np.zeros(0, np.int64))
         self._sums: PruningRows | None = None
@@ -173,7 +82,7 @@ class CallPruning:
 
     def begin_attempt(self) -> None:
         """The session's mark is read; what was pruned before does not count."""
-        self._touch, self._compacted = self._mark, False
+        self._touch, self._compacted, self._is_first = self._mark, False, True
 
     def compacted(self) -> None:
         """This attempt leaves no mark."""
@@ -209,12 +118,15 @@ class CallPruning:
         self._fired[call] = False
         self._trimmed_chars[call] = self._cleared_chars[call] = 0
         self._gap[call] = self._chars[call] = UNKNOWN
-        if not touched:
-            self._reason[call] = "cache_never_touched"
-            return 0.0
-        self._gap[call] = now - touched
-        if now - touched < self._ttl_ms:
-            self._reason[call] = "ttl_not_elapsed"
+        if touched:
+            self._gap[call] = now - touched
+        waits = "cache_never_touched" if not touched else ""
+        if touched and now - touched < self._ttl_ms:
+            waits = "ttl_not_elapsed"
+        if self._remembers:
+            return self._remembered(start, place, has_summary, call, waits)
+        if waits:
+            self._reason[call] = waits
             return 0.0
         rows = self._current()
         done = rows.call(start, place, has_summary)
@@ -227,6 +139,39 @@ class CallPruning:
         self._trimmed_chars[call] = rows.trimmed_chars(done)
         self._cleared_chars[call] = rows.cleared_chars(done)
         return rows.removed_weight(done)
+
+    def _remembered(
+        self, start: int, place: int, has_summary: bool, call: int, waits: str
+    ) -> float:
+        """The call with every form that is remembered; a new round begins a run only."""
+        if not waits and not self._is_first:
+            waits = LATER_CALL
+        self._is_first = False
+        if self._forms is None:
+            self._forms = RememberedForms(self._known(), self._rows.weights)
+        forms, self._reason[call] = self._forms, waits
+        if not waits:
+            done = forms.round(start, place, has_summary)
+            self._reason[call], self._chars[call] = done.reason, done.chars
+            self._measured[call] = Measured(done, self._cut)
+            if done.fired:
+                self._touch = self._at[max(place - 1, 0)]
+        seen = forms.shown(start, place)
+        trimmed, cleared = forms.removed_chars(seen)
+        self._trimmed_chars[call], self._cleared_chars[call] = trimmed, cleared
+        self._fired[call] = bool(trimmed or cleared)
+        self._shown[call] = seen
+        return forms.removed_weight(seen)
+
+    def _known(self) -> Prunable:
+        """The branch as pruning looks at it."""
+        assert self._settings is not None
+        if self._prunable is None:
+            columns, stripped = self._grown.columns, self._rows.stripped
+            self._prunable = prunable_rows(
+                columns, stripped, self._settings, self._rules, self._window, self._trimmed
+            )
+        return self._prunable
 
     def events(self, whole: Ints, prompts: Ints, first: int, turn: int) -> list[Event]:
         """An event for each of these calls that was pruned, with its prompt before and after."""
@@ -243,16 +188,13 @@ class CallPruning:
     def _current(self) -> PruningRows:
         """The sums over the rows as they stand: cutting tool results for good makes new ones."""
         if self._sums is None or self._seen != self._rows.version:
-            assert self._settings is not None
+            prunable = self._known()
             columns, stripped = self._grown.columns, self._rows.stripped
-            self._prunable = self._prunable or prunable_rows(
-                columns, stripped, self._settings, self._rules, self._window, self._trimmed
-            )
             gone = columns.result_chars * ~stripped - self._rows.result_chars
             shorter = np.flatnonzero(gone)
             self._cut = Cut(shorter, gone[shorter])
             self._seen = self._rows.version
-            self._sums = PruningRows(self._prunable, gone, self._rows.weights)
+            self._sums = PruningRows(prunable, gone, self._rows.weights)
         return self._sums
 
     def _nearly_trimmed(self, rows: Ints) -> Ints:
@@ -280,6 +222,8 @@ class CallPruning:
             rule_set=self._rules.id,
             measured=self._measured,
             prunable=self._prunable,
+            forms=self._forms,
+            shown=self._shown,
         )
 
 

@@ -12,7 +12,8 @@ from compaction_app.engine.lines import lines_of
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.policy_config import policy_from_config
 from compaction_app.engine.replay import Replay, replay
-from compaction_app.engine.replay_pruned_calls import CallPruning, PrunedCalls
+from compaction_app.engine.replay_pruned_calls import CallPruning
+from compaction_app.engine.replay_pruning_found import PrunedCalls
 from compaction_app.engine.replay_rows import ReplayRows
 from sessions_app.transcripts.timeline import Timeline, timeline
 from tests.engine.timelines import RecordedRun, recorded

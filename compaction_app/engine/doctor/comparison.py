@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from compaction_app.engine import purpose_window
+from compaction_app.engine.budget import RESERVE_TOKENS_FLOOR
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.config.references import without_includes
 from compaction_app.engine.config.validate import validate_config
@@ -19,6 +20,7 @@ from compaction_app.engine.reasons import sentence
 from compaction_app.engine.replay import Totals
 from compaction_app.engine.rule_sets import RULE_SETS, RuleSet
 from compaction_app.engine.session_policy import under_rules
+from compaction_app.engine.turn.setup import configured_keep
 from compaction_app.engine.window import WindowResolution
 
 _LINES: Final[tuple[LineName, ...]] = ("flush", "preflight", "pre_prompt", "inner_threshold")
@@ -86,6 +88,7 @@ _WAYS: Final[Mapping[object, str]] = {
     purpose_window.reply_window: "contextTokens caps what the chain says",
     purpose_window.reply_window_overridden: "contextTokens overrides whatever the chain says",
     purpose_window.reply_window_cached: "contextTokens come first, the model's known window second",
+    purpose_window.owned_window: "contextTokens of the defaults is not asked",
 }
 
 Show = Callable[[_Side], str]
@@ -194,12 +197,83 @@ def _why_run(sides: Sequence[_Side]) -> str:
 
 
 def _why_reserve(sides: Sequence[_Side]) -> str:
+    set_by_user = [side for side in sides if side.rules.budget.configurable]
+    parts = [
+        _by(
+            set_by_user,
+            lambda side: side.rules.budget.protects_small_windows,
+            "in a small window the floor is lowered, so that half of it (at most 8,000 tokens) stays "
+            "for the prompt",
+            "the floor holds in the smallest window",
+        ),
+        *(
+            f"{side.name}: no setting is read, {RESERVE_TOKENS_FLOOR:,} tokens and at most a quarter of the window"
+            for side in sides
+            if not side.rules.budget.configurable
+        ),
+    ]
+    return "; ".join(filter(None, parts))
+
+
+def _why_keep(sides: Sequence[_Side]) -> str:
     return _by(
         sides,
-        lambda side: side.rules.budget.protects_small_windows,
-        "in a small window the floor is lowered, so that half of it (at most 8,000 tokens) stays "
-        "for the prompt",
-        "the floor holds in the smallest window",
+        lambda side: side.rules.turn.weighs_keep,
+        "where nobody set it, it counts tokens as the provider does",
+        "it counts estimated tokens",
+    )
+
+
+def _flush_moment(side: _Side) -> str:
+    order = side.rules.turn.orders["chat"]
+    return "after the reply" if "flush" in order.replied else "before the turn"
+
+
+def _why_flush_moment(sides: Sequence[_Side]) -> str:
+    return _by(
+        sides,
+        lambda side: _flush_moment(side) == "after the reply",
+        "the stored total alone is judged, and before a turn only where a preflight compaction is due",
+        "total, last answer and prompt are judged, so the turn that would cross the line waits for it",
+    )
+
+
+def _check(side: _Side) -> str:
+    routing = side.rules.routing
+    if routing is None:
+        return "none"
+    return "blocks" if routing.blocks else "reports"
+
+
+def _why_check(sides: Sequence[_Side]) -> str:
+    words = {"none": "no check", "blocks": "compacts or cuts", "reports": "every prompt is sent"}
+    return "; ".join(f"{side.name}: {words[_check(side)]}" for side in sides)
+
+
+def _failed_summary(side: _Side) -> str:
+    return "fails" if side.rules.compaction.safeguard.refuses_failed else "is kept"
+
+
+def _why_failed_summary(sides: Sequence[_Side]) -> str:
+    return _by(
+        sides,
+        lambda side: side.rules.compaction.safeguard.refuses_failed,
+        "the compaction fails as guard_blocked, and the turn with it",
+        "the last summary is stored, however bad",
+    )
+
+
+def _forms(side: _Side) -> str:
+    order = side.rules.turn.orders["chat"]
+    return "remembered" if "remembered_results" in order.call else "cut anew"
+
+
+def _why_forms(sides: Sequence[_Side]) -> str:
+    return _by(
+        sides,
+        lambda side: _forms(side) == "remembered",
+        "what a call has shown stays so, which spares the provider's cache",
+        "each call cuts from the whole results",
     )
 
 
@@ -227,6 +301,12 @@ def _why_pruning(sides: Sequence[_Side]) -> str:
     )
 
 
+def _kept(side: _Side) -> str:
+    tokens = f"{side.subject.lines.settings.keep_recent_tokens:,}"
+    is_set = configured_keep(side.subject.policy, side.subject.around) is not None
+    return f"{tokens} billed" if side.rules.turn.weighs_keep and not is_set else tokens
+
+
 _ROWS: Final[tuple[tuple[str, Show, Explain], ...]] = (
     ("file accepted", _accepted, _why_refused),
     (
@@ -245,9 +325,13 @@ _ROWS: Final[tuple[tuple[str, Show, Explain], ...]] = (
     ("reserve, tokens", lambda s: f"{s.subject.lines.settings.reserve_tokens:,}", _why_reserve),
     (
         "kept tail, tokens",
-        lambda s: f"{s.subject.lines.settings.keep_recent_tokens:,}",
-        _why_reserve,
+        _kept,
+        _why_keep,
     ),
+    ("memory flush runs", _flush_moment, _why_flush_moment),
+    ("pre-prompt check", _check, _why_check),
+    ("a summary that fails its check twice", _failed_summary, _why_failed_summary),
+    ("old tool results in a call", _forms, _why_forms),
     ("cap of one tool result, characters", lambda s: f"{result_cap(s.subject):,}", _why_cap),
     (
         "pruning of old tool results",

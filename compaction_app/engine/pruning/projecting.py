@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from compaction_app.engine.rule_sets import RuleSet
 
 REPLAY: Final = "remembered_form"
+SERVER_CLEARS: Final = "server_clears"
+LATER_CALL: Final = "not_the_first_call"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,17 +167,19 @@ def project_pruning(
     window_tokens: float,
     new_rounds: bool = True,
     eligible: bool = True,
+    why_none: str = SERVER_CLEARS,
 ) -> Projected:
     """Show what is remembered, then prune a new round where the cache has gone cold.
 
-    ``new_rounds`` is false where the provider's server clears results itself.
+    ``new_rounds`` is false where the provider's server clears results itself, or for another reason,
+    ``why_none``.
     """
     pruner = rules.pruning.cache_ttl
     showing = _Showing(messages, state, settings or CacheTtlSettings(), pruner.chars)
     showing.replay()
     waiting = why_wait(settings, now_ms, touched_at_ms, eligible)
     if waiting is None and not new_rounds:
-        waiting = "server_clears"
+        waiting = why_none
     inputs: dict[str, Scalar] = {"lastCacheTouchAt": touched_at_ms, "now": now_ms}
     decision, pruned = idle_decision(waiting or "off", rules.id, inputs), False
     if settings is not None and waiting is None:

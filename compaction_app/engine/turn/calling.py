@@ -11,7 +11,7 @@ from compaction_app.engine.pruning.cache_ttl import prune_call
 from compaction_app.engine.pruning.change import Change
 from compaction_app.engine.pruning.guard import MidTurnCheck, guard_context, guard_window
 from compaction_app.engine.pruning.history_images import prune_history_images
-from compaction_app.engine.pruning.projecting import project_prompt, project_pruning
+from compaction_app.engine.pruning.projecting import LATER_CALL, project_prompt, project_pruning
 from compaction_app.engine.pruning.projection import ProjectionState
 from compaction_app.engine.pruning.recovery import truncate_for_prompt
 from compaction_app.engine.routing import PromptRoute
@@ -92,6 +92,7 @@ def _remembered(call: CallPreparation) -> None:
         window_tokens=setup.lines.window,
         new_rounds=call.is_first,
         eligible=setup.pruning_eligible,
+        why_none=LATER_CALL,
     )
     if shown.decision is not None:
         call.work.note("cache_ttl_pruning", shown.decision)
