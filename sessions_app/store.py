@@ -32,7 +32,7 @@ from sessions_app.writing import (
 
 _READ = (
     "external_id", "version", "content_bytes", "content_lines", "entry_count", "head_id", "turn_mark",
-    "workspace",
+    "workspace", "link", "linked_entries", "linked_records",
     *(f"session__{name}" for name in (
         "uuid", "team", "agent", "title", "key", "index_entry", "provider", "model", "encoding",
         "entry_count", "last_at", "is_live", "archived_at", "guard", "run", "queued", "last_event",

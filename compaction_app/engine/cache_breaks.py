@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from compaction_app.engine.calibration import Weights
 from compaction_app.engine.replay_context import Cut
-from compaction_app.engine.replay_pruned_calls import PrunedCalls, known_times
+from compaction_app.engine.replay_pruned_calls import known_times
+from compaction_app.engine.replay_pruning_found import PrunedCalls
 from compaction_app.engine.replay_rows import ReplayRows
 from compaction_app.engine.stripped import stripped_rows
 from compaction_app.engine.summary_sizes import SummarySizes
