@@ -120,6 +120,10 @@ def _flush(hold: Hold, session: Session, trigger: str) -> FlushRecord:
         raise CannotDo(log.calls.advised(error_text(message))) from error
     log.step("carried out", f"{len(made.done.notes)} notes")
     record = write_flush(made)
+    if record.in_transcript is False:
+        hold.note(
+            "the agent was in the middle of a turn: the silent turn stands only in the flush's record"
+        )
     log.point("committed")
     memory_mirror.mirror(session.agent, hold.note)
     return record

@@ -16,7 +16,7 @@ from compaction_app.flush_dialogue import Dialogue
 from compaction_app.memory import FlushOrigin, append_notes
 from compaction_app.models import Decision, FlushRecord
 from compaction_app.record_chain import link_record
-from compaction_app.run_memory import with_failure
+from compaction_app.run_memory import memory_of, with_failure
 from compaction_app.session_guard import guard_of
 from compaction_app.step_log import StepLog
 from sessions_app import store
@@ -52,6 +52,7 @@ def write_flush(made: Flushed, message: str = "") -> FlushRecord:
         CannotDo: when somebody else has flushed in this cycle.
     """
     ask, carried_out = made.ask, made.outcome in (FlushRecord.WRITTEN, FlushRecord.SILENT)
+    in_transcript: bool | None = None
     with transaction.atomic():
         made.log.hold.sure()
         made.log.point("sure")
@@ -59,7 +60,7 @@ def write_flush(made: Flushed, message: str = "") -> FlushRecord:
             if carried_out and was_flushed_in_cycle(writer.state.index):
                 raise CannotDo("Somebody else has flushed in this cycle; nothing was written.")
             if carried_out:
-                _keep_turn(made, writer)
+                in_transcript = _keep_turn(made, writer)
                 made.log.point("turn")
                 _keep_notes(made)
                 made.log.point("notes")
@@ -68,6 +69,7 @@ def write_flush(made: Flushed, message: str = "") -> FlushRecord:
             elif made.outcome == "failed" and made.trigger != MANUAL:
                 writer.state = with_failure(writer.state, "flush", ask.head, message)
             record = _record(made, writer.window, message)
+            record.in_transcript = in_transcript
             link_record(record, writer.window)
             record.save()
             made.log.point("record")
@@ -77,14 +79,22 @@ def write_flush(made: Flushed, message: str = "") -> FlushRecord:
     return record
 
 
-def _keep_turn(made: Flushed, writer: Writer) -> None:
-    """The silent turn in the transcript, as a version keeps it; not where the session went on."""
+def _keep_turn(made: Flushed, writer: Writer) -> bool | None:
+    """The silent turn in the transcript, as a version keeps it; whether it is there now.
+
+    It stands between two turns, behind all that came in while the model was asked. In the middle of a turn
+    it would part a prompt from its answer, or a call from its result: then only the record has it.
+    """
     ask = made.ask
-    if ask.texts is None or writer.head != ask.head:
-        return
+    if ask.texts is None:
+        return None
+    memory = memory_of(writer.state)
+    if memory.is_open or memory.is_flush:
+        return False
     prompt = {"role": "user", "content": [{"type": "text", "text": ask.texts.user_text}]}
     said: Sequence[dict[str, Any]] = made.done.messages or [_nothing_said(made)]
     writer.append([prompt, *said], guard_of(ask.live.setup))
+    return True
 
 
 def _nothing_said(made: Flushed) -> dict[str, Any]:

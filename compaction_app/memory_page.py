@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.core.paginator import Paginator
 from django.db.models import Count
 
-from compaction_app.models import MemoryFile, MemoryNote
+from compaction_app.models import FlushRecord, MemoryFile, MemoryNote
 from sessions_app.masking import mask
 from sessions_app.models import Agent
 
@@ -27,8 +28,20 @@ def memory_context(agent: Agent, name: str, page: str) -> dict[str, Any] | None:
         return context
     notes = MemoryNote.objects.filter(file=shown).select_related("session").order_by("pk")
     found = Paginator(notes, NOTES_PER_PAGE).get_page(page)
-    rows = [(note, mask(note.text), _cycle(note)) for note in found.object_list]
+    records = _records(found.object_list)
+    rows = [
+        (note, mask(note.text), _cycle(note), records.get((note.session_id, _cycle(note))))
+        for note in found.object_list
+    ]
     return {**context, "page": found, "notes": rows}
+
+
+def _records(notes: Iterable[MemoryNote]) -> dict[tuple[int | None, int | None], FlushRecord]:
+    """The flushes that wrote the notes, by session and cycle."""
+    sessions = {note.session_id for note in notes if note.session_id is not None}
+    written = FlushRecord.objects.filter(session__in=sessions, outcome=FlushRecord.WRITTEN)
+    found = written.defer("dialogue", "calls").order_by("pk")
+    return {(record.session_id, record.cycle): record for record in found}
 
 
 def _cycle(note: MemoryNote) -> int | None:

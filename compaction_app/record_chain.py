@@ -25,7 +25,7 @@ _OF_A_COMPACTION: Final = (
     "instructions", "entry_id", "tokens_before", "tokens_after", "kept", "dropped", "came_in", "record",
     "answers",
 )  # fmt: skip
-_OF_A_FLUSH: Final = ("file", "notes", "reply", "dialogue")
+_OF_A_FLUSH: Final = ("file", "notes", "reply", "dialogue", "in_transcript")
 
 
 def record_bytes(record: WorkRecord) -> bytes:

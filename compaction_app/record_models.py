@@ -83,7 +83,8 @@ class CompactionRecord(WorkRecord):
 
 
 class FlushRecord(WorkRecord):
-    """One memory flush, or one that was skipped. ``dialogue`` are the messages of the silent turn."""
+    """One memory flush, or one that was skipped. ``dialogue`` are the messages of the silent turn;
+    ``in_transcript``: the turn is in the session's transcript too (none: there was no turn)."""
 
     WRITTEN, SILENT = "written", "silent"
 
@@ -91,6 +92,7 @@ class FlushRecord(WorkRecord):
     notes = models.PositiveIntegerField(default=0, help_text="that it appended")
     reply = models.TextField(blank=True, help_text="what it said aloud, without NO_REPLY")
     dialogue = models.JSONField(default=list)
+    in_transcript = models.BooleanField(null=True)
 
     class Meta(WorkRecord.Meta):
         constraints = (

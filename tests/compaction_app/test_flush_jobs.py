@@ -16,7 +16,7 @@ from compaction_app.models import (
 from sessions_app.entries import window_of
 from sessions_app.models import Entry, Event, Session
 from sessions_app.rows import entries_of_window
-from tests.compaction_app.compacting import at, talk
+from tests.compaction_app.compacting import talk
 from tests.compaction_app.flushing import fill, flushed
 from tests.compaction_app.live import SMALL, live_agent, live_session, user
 from tests.conftest import Person
@@ -106,17 +106,6 @@ def test_a_large_transcript_forces_a_flush(alice: Person) -> None:
     talk(session, 2)
     record = flushed(session, trigger="due", prompt=user("Hi"))
     assert (record.outcome, record.reason) == ("written", "forced_by_transcript_size")
-
-
-def test_where_the_session_went_on_the_silent_turn_is_only_in_the_record(session: Session) -> None:
-    def append() -> None:
-        live_turns.append(session, [user("meanwhile")])
-
-    for _ in at("carried out", append):
-        flushed(session)
-    last = list(entries_of_window(window_of(session)))[-1]
-    assert last.record["message"]["content"][0]["text"] == "meanwhile"
-    assert MemoryNote.objects.count() == 1
 
 
 def test_waiting_flushes_of_a_session_are_one(alice: Person) -> None:
