@@ -6,7 +6,7 @@ because the file has grown, goes on at the last turn that is stored: that one ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -14,10 +14,11 @@ from django.conf import settings
 from django.db import transaction
 
 from compaction_app import checkpoints, decisions
+from compaction_app.audit_stretches import Placed, audited_in_stretches, can_be_stretched
 from compaction_app.decisions import Made
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.policy import Policy
-from compaction_app.engine.simulation.audit import AuditedTurn, Since, audited_turns
+from compaction_app.engine.simulation.audit import Since, audited_turns
 from compaction_app.engine.simulation.inputs import Known, SimulationInputs, inputs_under
 from compaction_app.engine.simulation.recording import read_recording
 from compaction_app.engine.turn.record import CallRecord, Event, StageRecord
@@ -26,6 +27,7 @@ from compaction_app.models import AuditedTurn as Row
 from compaction_app.runs import Situation, situation_of
 from compaction_app.summarisers.extractive import extractive_summary
 from sessions_app import jobs
+from sessions_app.entries import window_of
 from sessions_app.models import Job, Session, Window
 from sessions_app.payload import unpack
 from sessions_app.rows import entries_of_window
@@ -51,7 +53,10 @@ def request_audit(session: Session) -> Job | None:
 
 
 def is_too_long(session: Session) -> bool:
-    return session.entry_count > settings.AUDIT_ENTRIES
+    """Whether it can neither be read whole nor in stretches."""
+    if session.entry_count <= settings.AUDIT_ENTRIES:
+        return False
+    return not session.windows.exists() or not can_be_stretched(window_of(session))
 
 
 def is_done(session: Session) -> bool:
@@ -69,13 +74,23 @@ def audit_session(session: Session, progress: Progress = lambda turns: None) -> 
     """Judge every turn that is not judged yet; returns how many were."""
     situation = situation_of(session)
     policy = decisions.policy_record(situation.policy, situation.around)
-    since = _since(situation.window, policy)
     done = 0
-    for turn in audited_turns(simulation_of(situation), since):
+    for turn in _judged(situation, policy):
         _store(situation, turn, policy)
         done += 1
-        progress(turn.turn.recorded.number)
+        progress(turn.number)
     return done
+
+
+def _judged(situation: Situation, policy: Mapping[str, Any]) -> Iterator[Placed]:
+    """The turns that are not judged yet: in stretches where the session is long."""
+    last = _last(situation.window, policy)
+    since = Since(last.number, last.index) if last else Since()
+    if situation.session.entry_count > settings.AUDIT_ENTRIES:
+        yield from audited_in_stretches(situation, since, last.prompt if last else 0)
+        return
+    for turn in audited_turns(simulation_of(situation), since):
+        yield Placed(turn)
 
 
 def simulation_of(
@@ -104,22 +119,22 @@ def simulation_of(
     )
 
 
-def _since(window: Window, policy: Mapping[str, Any]) -> Since:
-    """Behind what is stored, at its last turn; from the beginning under settings that have changed."""
+def _last(window: Window, policy: Mapping[str, Any]) -> Row | None:
+    """The last turn that is stored, which is judged again since it may have grown; none under settings
+    that have changed: then all is judged from the beginning."""
     last = Row.objects.filter(window=window).order_by("-number").first()
-    if last is None or last.policy != policy:
-        return Since()
-    return Since(last.number, last.index)
+    return last if last is not None and last.policy == policy else None
 
 
-def _store(situation: Situation, done: AuditedTurn, policy: Mapping[str, Any]) -> None:
+def _store(situation: Situation, placed: Placed, policy: Mapping[str, Any]) -> None:
     """A turn and its decisions, in place of an earlier audit of the same turn."""
+    done, number = placed.turn, placed.number
     session, window = situation.session, situation.window
     usage = situation.around.rules.usage
     recorded, result = done.turn.recorded, done.turn.result
-    made = [Made(recorded.number, stage) for stage in result.stages]
+    made = [Made(number, stage) for stage in result.stages]
     with transaction.atomic():
-        for earlier in Row.objects.filter(window=window, number=recorded.number):
+        for earlier in Row.objects.filter(window=window, number=number):
             checkpoints.drop(decisions_of(earlier).exclude(stage__in=COMPACTION_STAGES))
             earlier.delete()
         rows = decisions.record(
@@ -129,9 +144,9 @@ def _store(situation: Situation, done: AuditedTurn, policy: Mapping[str, Any]) -
         Row.objects.create(
             session=session,
             window=window,
-            number=recorded.number,
-            start=done.start,
-            prompt=recorded.seq,
+            number=number,
+            start=done.start + placed.entries,
+            prompt=recorded.seq + placed.entries,
             entries=window.entry_count,
             kind=recorded.kind,
             outcome=result.outcome,

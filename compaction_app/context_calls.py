@@ -6,28 +6,27 @@ turn is judged from the index that the audit kept of it, where there is an audit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from compaction_app.audits import simulation_of
 from compaction_app.engine.calibration import weigh
-from compaction_app.engine.config_value import value_at
 from compaction_app.engine.context_at_call import Request, originals_of, request_of
 from compaction_app.engine.simulation.audit import Since, audited_turns
 from compaction_app.engine.simulation.driver import Envelope
 from compaction_app.engine.simulation.inputs import (
     Known,
     SimulationInputs,
-    envelope_of,
     inputs_under,
 )
 from compaction_app.engine.simulation.recording import read_recording
 from compaction_app.engine.turn.record import CallRecord, TurnResult
 from compaction_app.engine.turn.setup import SystemSizes
+from compaction_app.envelopes import chained, stored_envelope
 from compaction_app.models import AuditedTurn
 from compaction_app.runs import Situation, timeline_for
 from compaction_app.summarisers.extractive import extractive_summary
@@ -35,17 +34,13 @@ from sessions_app.loaded import columns_of
 from sessions_app.models import Entry as Row
 from sessions_app.rows import entries_at
 from sessions_app.tokens.message_tokens import CHARS_PER_TOKEN, UnmeasurableMessage
-from sessions_app.transcripts.columns import MARKS, USER
+from sessions_app.transcripts.columns import MARKS
 from sessions_app.transcripts.loading import UnreadableTranscript
 from sessions_app.transcripts.timeline import Timeline, timeline
-from sessions_app.transcripts.timestamps import epoch_ms
 from sessions_app.transcripts.transcript import Entry
 
 MARGIN: Final = 100
 """Entries read in front of what a compaction kept: marks of the cache stand there."""
-
-FEW_PROMPTS: Final = 4
-"""On either side of a report: an entry may be stored later than its message was sent."""
 
 FLUSH: Final = MARKS.index("flush")
 COPY: Final = MARKS.index("copy")
@@ -181,16 +176,7 @@ class CallReader:
 
     @cached_property
     def _envelope(self) -> Envelope:
-        """What channels put before a prompt: told by the prompt that the report is about."""
-        rows = self.grown.columns
-        prompts = np.flatnonzero((rows.kind == USER) & (rows.mark != FLUSH))
-        report = value_at(self.situation.session.index_entry or {}, "systemPromptReport")
-        made = epoch_ms(value_at(report, "generatedAt"))
-        at = len(prompts) if made is None else int((rows.at_ms[prompts] <= made).sum())
-        near = prompts[max(0, at - FEW_PROMPTS) : at + FEW_PROMPTS]
-        seqs = self.grown.branch[near].tolist()
-        few = read_recording(list(_chained(entries_at(self.situation.window, seqs))))
-        return envelope_of(report, few, self.situation.around)
+        return stored_envelope(self.situation, self.grown)
 
     def _audited(self, seq: int) -> AuditedTurn | None:
         turns = AuditedTurn.objects.filter(window=self.situation.window, start__lte=seq)
@@ -221,7 +207,7 @@ class CallReader:
         window = self.situation.window
         grown = timeline(columns_of(window), leaf)
         seqs = grown.branch[_first(grown) :].tolist()
-        return list(zip(seqs, _chained(entries_at(window, seqs)), strict=True))
+        return list(zip(seqs, chained(entries_at(window, seqs)), strict=True))
 
 
 def _first(grown: Timeline) -> int:
@@ -234,25 +220,3 @@ def _first(grown: Timeline) -> int:
     end = grown.place[earlier[-1]]
     before = np.flatnonzero(grown.compactions.place < end)
     return max(0, int(grown.compactions.kept[before[-1]]) - MARGIN) if len(before) else 0
-
-
-def _chained(entries: Iterator[Entry]) -> Iterator[Entry]:
-    """Entries of a branch as if they were a file of their own."""
-    places: dict[int, tuple[int, str]] = {}
-    before: str | None = None
-    for place, entry in enumerate(entries):
-        record: dict[str, Any] = {**entry.record, "id": entry.id, "parentId": before}
-        kept = places.get(entry.kept_seq) if entry.kept_seq is not None else None
-        if kept is not None:
-            record["firstKeptEntryId"] = kept[1]
-        yield replace(
-            entry,
-            seq=place,
-            parent_seq=place - 1 if place else None,
-            record=record,
-            kept_seq=kept[0] if kept else None,
-            digest=b"",
-            mark="" if entry.mark == "copy" else entry.mark,
-        )
-        places[entry.seq] = (place, entry.id)
-        before = entry.id

@@ -103,7 +103,7 @@ AUDIT_ENTRIES = env_int(
     20_000,
     minimum=0,
     maximum=1_000_000,
-    help="Longer sessions get no audit of their decisions after the import.",
+    help="Longer sessions are audited in stretches; where entries branch or were rewritten they get no audit.",
 )
 DECISION_DAYS = env_int(
     "DECISION_DAYS", 0, minimum=0, maximum=36_500, help="Decisions are dropped after; 0: never."

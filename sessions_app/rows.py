@@ -115,10 +115,11 @@ def messages_of(window: Window, seqs: Iterable[int]) -> Iterator[tuple[int, Json
             yield seq, context_message(kind, record)
 
 
-def entries_of_window(window: Window, start: int = 0) -> Iterator[Entry]:
-    """The entries of a window from number ``start`` on, as the importer made them, in order."""
+def entries_of_window(window: Window, start: int = 0, end: int | None = None) -> Iterator[Entry]:
+    """The entries of a window from number ``start`` on (up to ``end``), as the importer made them, in
+    order."""
     rows = EntryRow.objects.filter(window=window, seq__gte=start).order_by("seq")
-    return _entries(window, rows)
+    return _entries(window, rows if end is None else rows.filter(seq__lt=end))
 
 
 def entries_at(window: Window, seqs: Sequence[int]) -> Iterator[Entry]:

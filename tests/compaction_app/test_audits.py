@@ -157,14 +157,6 @@ def test_other_rules_are_audited_anew(team: Team, monkeypatch: pytest.MonkeyPatc
     assert {row.rule_set for row in rows} == {"openclaw-2026.4.20"}
 
 
-def test_a_session_beyond_the_limit_gets_no_audit(imports: Import, settings: Any) -> None:
-    settings.AUDIT_ENTRIES = 10
-
-    imports(runs.folder("growth-32k"))
-
-    assert not Job.objects.exists()
-
-
 def test_a_file_that_no_rule_can_read_fails_its_job_with_a_reason(
     team: Team, django_capture_on_commit_callbacks: Any
 ) -> None:

@@ -29,18 +29,22 @@ from sessions_app.transcripts.usage import normalize_usage, prompt_tokens
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """Where an audit begins: at a turn, with the index as it stood before that turn."""
+    """Where an audit begins: at a turn, with the index as it stood before that turn.
+
+    ``bytes_before``: what the entries in front of the recording's first one take in the file.
+    """
 
     number: int = 1
     index: Mapping[str, Any] = field(default_factory=dict)
+    bytes_before: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class AuditedTurn:
     """A turn's decisions on the recorded state, beside what its recording caused.
 
-    ``start`` is the place in the file where the turn begins, ``index`` the index before it.
-    ``shows_flushes``: a flush leaves messages in the file.
+    ``start`` is the place in the file where the turn begins, ``index`` the index before it and
+    ``index_after`` the one behind it. ``shows_flushes``: a flush leaves messages in the file.
     """
 
     turn: SimulatedTurn
@@ -48,6 +52,7 @@ class AuditedTurn:
     start: int
     index: Mapping[str, Any]
     shows_flushes: bool = True
+    index_after: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def decided(self) -> tuple[int, int]:
@@ -82,7 +87,7 @@ def audited_turns(inputs: SimulationInputs, since: Since = Since()) -> Iterator[
     """The same, turn by turn, so that nobody has to keep them all."""
     recording, setup = inputs.recording, inputs.setup
     bounds = [*_starts(recording), len(recording.entries)]
-    recorded = SessionState(header_bytes=inputs.header_bytes)
+    recorded = SessionState(header_bytes=inputs.header_bytes, entry_bytes=since.bytes_before)
     new_entry = setup.rules.session_index.new_entry
     state = replace(recorded, index=since.index or new_entry)
     spans = zip(recording.turns, bounds, bounds[1:], strict=False)
@@ -100,7 +105,7 @@ def audited_turns(inputs: SimulationInputs, since: Since = Since()) -> Iterator[
         shows = setup.rules.turn.flush_stored
         done = AuditedTurn(SimulatedTurn(turn, result), caused, start, state.index, shows)
         state = state.with_index(_index_after(state.index, done, inputs))
-        yield done
+        yield replace(done, index_after=state.index)
 
 
 def _starts(recording: Recording) -> list[int]:
