@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Count, Max, Q, QuerySet
@@ -18,6 +18,7 @@ from compaction_app.engine.reasons import sentence
 from compaction_app.model_tests import last_test
 from compaction_app.models import ModelConnection
 from compaction_app.plugins import DEFAULT_SUMMARISER
+from compaction_app.runs import Situation, situation_of
 from compaction_app.summarisers.trouble import address
 from sessions_app.models import Agent, Job
 from sessions_app.tokens import exact
@@ -75,6 +76,9 @@ def agents_context(agents: QuerySet[Agent]) -> dict[str, Any]:
 def agent_context(agent: Agent, file_name: str | None) -> dict[str, Any]:
     """One agent's page; ``file_name`` is the workspace file that is open, "" for a new one."""
     setup = agent_setup(agent)
+    seen = None if agent.model or agent.is_live else seen_of(agent)
+    if seen is not None:
+        setup = replace(setup, policy=seen.policy, around=seen.around)
     lines = lines_of(setup.policy, setup.around)
     texts = texts_of(agent)
     prompt = agent_prompt(texts, setup.around.config, setup.around.rules)
@@ -83,6 +87,7 @@ def agent_context(agent: Agent, file_name: str | None) -> dict[str, Any]:
     refresh = refresh_of(setup, time.time() * 1000)
     return {
         "agent": agent,
+        "seen": seen.session if seen else None,
         "setup": setup,
         "lines": [(line, sentence(line.reason)) for line in lines.lines],
         "window": lines.window,
@@ -106,6 +111,13 @@ def agent_context(agent: Agent, file_name: str | None) -> dict[str, Any]:
         "session_count": agent.sessions.count(),
         "memory_count": agent.memory_files.count(),
     }
+
+
+def seen_of(agent: Agent) -> Situation | None:
+    """The newest session that tells which model an imported agent runs; none without one."""
+    newest = agent.sessions.exclude(model="").select_related("agent").order_by("-last_at", "-pk")
+    session = newest.first()
+    return situation_of(session) if session is not None and session.windows.exists() else None
 
 
 @dataclass(frozen=True, slots=True)

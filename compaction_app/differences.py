@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from compaction_app.engine.guarded_calls import GuardedCalls
 from compaction_app.engine.replay import Totals
 from compaction_app.engine.retention.ledger import Tally
+from compaction_app.engine.stripped import stripped_rows
+from sessions_app.transcripts.columns import UNKNOWN
+from sessions_app.transcripts.timeline import Timeline
 
 RESENT_HELP: Final = (
     "Prompt tokens sent again after a cache break. A call pays in full for what stands behind the point where "
@@ -127,6 +132,28 @@ def unlike(recorded: Totals, now: Totals) -> str:
         if getattr(now, name) != getattr(recorded, name)
     ]
     return ", ".join(parts)
+
+
+def tokens_apart(grown: Timeline, recorded: Totals, now: Totals) -> str:
+    """Why the tokens sent differ although nothing fires in either, "" where that needs no word."""
+    quiet = not (recorded.compactions or now.compactions or now.blocked or now.pruned)
+    if not quiet or recorded.tokens_sent == now.tokens_sent:
+        return ""
+    own = ~stripped_rows(grown.columns)[grown.place]
+    billed = grown.billed_prompt[own & (grown.billed_prompt != UNKNOWN)]
+    falls, missing = int((np.diff(billed) < 0).sum()), int((own & grown.is_estimate).sum())
+    parts = []
+    if falls:
+        parts.append(
+            f"the recorded prompt fell {falls:,} time{'' if falls == 1 else 's'} without a compaction on "
+            "record (something was left out), where the what-if keeps everything"
+        )
+    if missing:
+        parts.append(
+            f"{missing:,} call{'' if missing == 1 else 's'} reported no usage, and of these the recording "
+            "counts the messages alone, the what-if also what every call carries beside them"
+        )
+    return "; ".join(parts)
 
 
 def _pruning(now: Totals, after: Totals) -> list[Difference]:

@@ -22,6 +22,10 @@ TITLES = {
 }
 
 
+MEASURES = {"estimated": "est.", "billed total": "total", "billed prompt": "prompt"}
+"""A line's unit in a word."""
+
+
 @dataclass(frozen=True, slots=True)
 class Happening:
     """One row of the table of events, recorded or simulated. Token figures may be unknown."""
@@ -52,6 +56,26 @@ class Happening:
         return self.unit.startswith("estimated")
 
     @property
+    def before_measure(self) -> str:
+        """What ``before`` is a count of, in a word; "" where nothing was counted."""
+        if self.before is None:
+            return ""
+        if not self.simulated:
+            return "stored"
+        return next(
+            (word for start, word in MEASURES.items() if self.unit.startswith(start)), "prompt"
+        )
+
+    @property
+    def after_measure(self) -> str:
+        """The same of ``after``: what the next call had."""
+        if self.after is None:
+            return ""
+        if not self.simulated:
+            return "total"
+        return "est." if self.kind == "truncate" else "prompt"
+
+    @property
     def title(self) -> str:
         if self.reason == "context_overflow":
             return "turn blocked"
@@ -69,8 +93,8 @@ def _figure(value: Scalar) -> str:
 def recorded_happenings(grown: Timeline) -> list[Happening]:
     """Compactions and flush turns on the branch, in order."""
     own = np.flatnonzero(~stripped_rows(grown.columns)[grown.place])
-    found = [*_compactions(grown, own), *_flushes(grown, own)]
-    return sorted(found, key=lambda h: (h.call, h.kind))
+    found = sorted([*_compactions(grown, own), *_flushes(grown, own)], key=lambda each: each[0])
+    return sorted((happening for _, happening in found), key=lambda happening: happening.call)
 
 
 def simulated_happenings(grown: Timeline, done: Replay) -> list[Happening]:
@@ -123,29 +147,30 @@ def recorded_totals(grown: Timeline) -> Totals:
     )
 
 
-def _compactions(grown: Timeline, own: Ints) -> list[Happening]:
+def _compactions(grown: Timeline, own: Ints) -> list[tuple[int, Happening]]:
+    """Each with its place on the branch."""
     found = []
-    for call, before in zip(
+    for place, call, before in zip(
+        grown.compactions.place.tolist(),
         grown.compactions.before_call.tolist(),
         grown.compactions.tokens_before.tolist(),
         strict=True,
     ):
         last = int(grown.shown[call - 1]) if call > 0 else 0
         after = _next_billed(grown, call)
-        found.append(
-            _happening(grown, own, call, "compaction", before if before > 0 else None, after, last)
-        )
+        known = before if before > 0 else None
+        found.append((place, _happening(grown, own, call, "compaction", known, after, last)))
     return found
 
 
-def _flushes(grown: Timeline, own: Ints) -> list[Happening]:
+def _flushes(grown: Timeline, own: Ints) -> list[tuple[int, Happening]]:
     rows = grown.columns
     places = np.flatnonzero((rows.mark == MARKS.index("flush")) & (rows.kind == USER))
     found = []
     for place in places.tolist():
         call = int(np.searchsorted(grown.place, place))
         value = int(grown.shown[min(call, grown.calls - 1)]) if grown.calls else 0
-        found.append(_happening(grown, own, call, "flush", None, None, value))
+        found.append((place, _happening(grown, own, call, "flush", None, None, value)))
     return found
 
 
@@ -158,7 +183,8 @@ def _happening(
     after: int | None,
     value: int,
 ) -> Happening:
-    shown_call = min(call + 1, max(grown.calls, 1)) if kind == "flush" else max(call, 1)
+    ended = kind != "flush" and (call == 0 or call - 1 in own)  # with a call of the conversation
+    shown_call = max(call, 1) if ended else _call_behind(grown, own, call)
     return Happening(
         0,
         shown_call,
@@ -173,6 +199,13 @@ def _happening(
         None,
         value,
     )
+
+
+def _call_behind(grown: Timeline, own: Ints, call: int) -> int:
+    """The number of the conversation's call that a flush runs ahead of, as in a what-if; its own calls are
+    numbered, too. The last call where none follows."""
+    following = int(np.searchsorted(own, call))
+    return int(own[following]) + 1 if following < len(own) else max(grown.calls, 1)
 
 
 def _turn(grown: Timeline, own: Ints, call: int) -> int:

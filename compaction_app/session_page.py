@@ -11,7 +11,7 @@ import numpy as np
 
 from compaction_app.calibration_panel import calibration_panel
 from compaction_app.comparison_query import comparison_query
-from compaction_app.differences import differences, unlike
+from compaction_app.differences import differences, tokens_apart, unlike
 from compaction_app.engine.diagnose import Finding
 from compaction_app.engine.lines import Line, Lines
 from compaction_app.engine.policy import Policy
@@ -78,6 +78,7 @@ def chart_context(situation: Situation, query: Query) -> dict[str, Any]:
         "lost_rows": lost_rows(situation, query, now, done),
         "counts_lost": compacts(grown, now, done),
         "unlike": unlike(recorded, now.totals),
+        "tokens_apart": tokens_apart(grown, recorded, now.totals),
         "summaries": told_sizes(done),
         "margin": done.margin,
         "address": query_of(query, situation),

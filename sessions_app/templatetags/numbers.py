@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from django import template
 
+from sessions_app import plurals
 from sessions_app.drawing.scale import short
 from sessions_app.masking import mask
 from sessions_app.transcripts.columns import UNKNOWN
@@ -68,3 +69,10 @@ def moment(value: object) -> str:
         return datetime.fromtimestamp(value / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (ValueError, OSError, OverflowError):
         return UNKNOWN_TEXT
+
+
+@register.filter
+def counted(number: int, nouns: str) -> str:
+    """A number with its noun: ``"call"``, or ``"entry,entries"``."""
+    one, _, many = nouns.partition(",")
+    return plurals.counted(number, one, many)

@@ -47,7 +47,10 @@ def test_the_page_has_the_line_and_both_sides(team: Team, viewer: Client) -> Non
     text = plain(viewer.get(f"/sessions/{session.uuid}/").text)
 
     assert text.count("3 of 3 compactions and 4 of 4 memory flushes at the same call") == 2
-    assert "17 compaction before call 1, 8,452 tokens before call 1, 8,452 tokens 0 tokens" in text
+    assert (
+        "17 compaction before call 1 of the turn, 8,452 tokens before call 1 of the turn, 8,452 tokens 0 tokens"
+        in text
+    )
 
 
 def test_it_says_where_both_part_and_by_how_much() -> None:
@@ -73,7 +76,7 @@ def test_the_page_says_where_they_part(team: Team, viewer: Client) -> None:
     text = plain(viewer.get(f"/sessions/{session.uuid}/").text)
 
     assert "2 of 3 compactions and 3 of 4 memory flushes at the same call" in text
-    assert "25 compaction before call 1, 8,233 tokens not replayed parts" in text
+    assert "25 compaction before call 1 of the turn, 8,233 tokens not replayed parts" in text
 
 
 def test_without_an_audit_nothing_is_claimed(team: Team, viewer: Client) -> None:

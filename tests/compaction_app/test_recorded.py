@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from compaction_app.differences import differences
+from compaction_app.differences import differences, tokens_apart
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.replay import Totals, replay
@@ -49,6 +49,44 @@ def test_a_flush_counts_for_the_next_compaction_only() -> None:
     script.user().answer(prompt=4_000).compaction("e9").user().answer(prompt=4_000)
     totals = recorded_totals(script.grown())
     assert (totals.flushes, totals.compactions, totals.flushed_before) == (1, 2, 1)
+
+
+def test_a_recorded_flush_stands_at_the_call_it_runs_ahead_of_as_a_simulated_one() -> None:
+    grown = chat(3).user(FLUSH_TEXT).answer().answer().user().answer().grown()
+    (flush,) = recorded_happenings(grown)
+    assert (flush.kind, flush.call, flush.turn) == ("flush", 6, 4), "its own are calls 4 and 5"
+
+
+def test_flush_and_compaction_ahead_of_a_call_stand_in_their_order() -> None:
+    script = chat(3).user(FLUSH_TEXT).answer().compaction("e2").user().answer()
+    told = [(one.kind, one.call) for one in recorded_happenings(script.grown())]
+    assert told == [("flush", 5), ("compaction", 5)]
+
+
+def test_what_a_figure_counts_is_said() -> None:
+    script = chat(3).compaction("e2").user().answer(prompt=700, output=30)
+    (recorded,) = recorded_happenings(script.grown())
+    assert (recorded.before_measure, recorded.after_measure) == ("stored", "total")
+    grown = chat(40).grown()
+    policy = replace(Policy(), context_window=32_000, keep_recent_tokens=2_000)
+    rows = simulated_happenings(grown, replay(grown, policy, Circumstances()))
+    of_kind = {row.kind: (row.before_measure, row.after_measure) for row in rows}
+    assert of_kind["preflight_compaction"] == ("prompt", "prompt")
+    assert of_kind["flush"] == ("prompt", "")
+
+
+def test_why_tokens_differ_although_nothing_fires_is_said() -> None:
+    script = chat(6)
+    script.user(400).answer(400, prompt=2_000).user(400).answer(400)
+    grown = script.grown()
+    policy = replace(Policy(), context_window=1_000_000)
+    now = replay(grown, policy, Circumstances()).totals
+    text = tokens_apart(grown, recorded_totals(grown), now)
+    assert "the recorded prompt fell 1 time without a compaction" in text
+    assert "1 call reported no usage" in text
+    whole = chat(6).grown()
+    alike = replay(whole, policy, Circumstances()).totals
+    assert tokens_apart(whole, recorded_totals(whole), alike) == ""
 
 
 def test_after_a_compaction_the_next_usage_is_told_as_far_as_there_is_one() -> None:

@@ -14,6 +14,7 @@ from compaction_app.engine.diagnose.history import Compacted, History
 from compaction_app.engine.diagnose.overhead import overhead_tokens
 from compaction_app.engine.diagnose.reserve import smaller_keep
 from compaction_app.engine.diagnose.subject import Subject
+from sessions_app.plurals import counted
 from sessions_app.transcripts.columns import TOOL_RESULT
 from sessions_app.transcripts.session_index import compaction_count
 
@@ -107,8 +108,12 @@ def _often(subject: Subject, history: History) -> Iterator[Finding]:
     good = [c for c in history.compactions if c.freed >= LEAST_FREED and not c.is_manual]
     if len(good) < 2:
         return
-    turns = [after.turn - before.turn for before, after in pairwise(good)]
-    calls = [after.call - before.call for before, after in pairwise(good)]
+    # Those without a turn between them are a loop, which is another finding.
+    pairs = [(before, after) for before, after in pairwise(good) if after.turn > before.turn]
+    if not pairs:
+        return
+    turns = [after.turn - before.turn for before, after in pairs]
+    calls = [after.call - before.call for before, after in pairs]
     between = median(turns)
     if between > FEW_TURNS or median(calls) > FEW_CALLS:
         return
@@ -173,13 +178,13 @@ def _stalled(subject: Subject, history: History) -> Iterator[Finding]:
 def _count(subject: Subject, history: History) -> Iterator[Finding]:
     if subject.entry is None:
         return
-    counted, recorded = int(compaction_count(subject.entry)), len(history.compactions)
-    if counted >= recorded:
+    known, recorded = int(compaction_count(subject.entry)), len(history.compactions)
+    if known >= recorded:
         return
     yield Finding(
         "COUNT_UNDERSTATED",
-        f"The index counts {counted} compactions, the transcript holds {recorded}: the flush takes "
+        f"The index counts {counted(known, 'compaction')}, the transcript holds {recorded}: the flush takes "
         "several cycles for one and runs less often.",
-        {"compactionCount": counted, "recordedCompactions": recorded},
+        {"compactionCount": known, "recordedCompactions": recorded},
         line=history.compactions[-1].line,
     )

@@ -51,7 +51,11 @@ def find(subject: Subject, history: History | None) -> Iterator[Finding]:
     if blocking or line.tokens > subject.lines.window:
         yield _unreachable(subject, line, blocking)
     else:
-        yield from _shadowed(subject, line)
+        shadowed = _shadowed(subject, line) or (
+            history and _compacted_by_check(subject, history, line)
+        )
+        if shadowed:
+            yield shadowed
         if history is not None:
             yield from _bypassed(subject, history, line)
     if history is not None:
@@ -146,15 +150,15 @@ def _lower_flush_line(subject: Subject, trigger: float) -> dict[str, int | None]
     return fix | {RESERVE: run // 8, FLOOR: run // 8, SOFT: max(lines.soft, run // 16)}
 
 
-def _shadowed(subject: Subject, line: Line) -> Iterator[Finding]:
+def _shadowed(subject: Subject, line: Line) -> Finding | None:
     """The check multiplies its estimate by 1.2: with usage near it, it comes before the flush."""
     conversion, check = subject.conversion, subject.lines.named("pre_prompt")
     if not (conversion.measured and check.active):
-        return
+        return None
     fires_at = conversion.billed(check.tokens / SAFETY_MARGIN, subject.system_pressure)
     if fires_at >= line.tokens:
-        return
-    yield Finding(
+        return None
+    return Finding(
         "FLUSH_SHADOWED_BY_PRECHECK",
         f"The pre-prompt check multiplies its estimate by {SAFETY_MARGIN} and so compacts at about "
         f"{fires_at:,.0f} billed tokens of this session; the flush line at {line.tokens:,} is never "
@@ -170,6 +174,45 @@ def _shadowed(subject: Subject, line: Line) -> Iterator[Finding]:
         },
         _lower_flush_line(subject, fires_at),
     )
+
+
+def _compacted_by_check(subject: Subject, history: History, line: Line) -> Finding | None:
+    """A recorded compaction that only the check can have made: the total was below every other line, and
+    no flush ran. The bills of a whole session are no straight line, so the conversion may miss it."""
+    conversion, check = subject.conversion, subject.lines.named("pre_prompt")
+    if not (conversion.measured and check.active):
+        return None
+    inner = subject.lines.named("inner_threshold")
+    for cycle, done in zip(history.cycles, history.compactions, strict=False):
+        calls = subject.billed_between(cycle.first_call, cycle.end_call)
+        if cycle.flushes or cycle.is_manual or not calls:
+            continue
+        stored, total = (int(of[calls[-1]]) for of in (history.grown.billed_prompt, history.grown.billed_total))  # fmt: skip
+        prompt, prompt_pressure = history.prompt_behind(done.place)
+        if total + prompt >= line.tokens or (inner.active and total > inner.tokens):
+            continue
+        pressure = history.pressure(done.start, done.place) + prompt_pressure
+        estimate = whole((pressure + subject.system_pressure) * SAFETY_MARGIN)
+        if estimate <= check.tokens:
+            continue
+        return Finding(
+            "FLUSH_SHADOWED_BY_PRECHECK",
+            f"The pre-prompt check estimated {estimate:,} tokens, {SAFETY_MARGIN} times what it counted, and "
+            f"so compacted at {check.tokens:,} when {stored:,} were billed: the flush line at "
+            f"{line.tokens:,} was not reached.",
+            {
+                "flushLine": line.tokens,
+                "prePromptLine": check.tokens,
+                "firesAtBilledTokens": stored,
+                "gap": stored - line.tokens,
+                "estimatedTokens": estimate,
+                "billedCalls": len(subject.billed),
+                "softThresholdTokens": subject.lines.soft,
+            },
+            _lower_flush_line(subject, stored),
+            done.line,
+        )
+    return None
 
 
 def _bypassed(subject: Subject, history: History, line: Line) -> Iterator[Finding]:

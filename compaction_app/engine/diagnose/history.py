@@ -107,6 +107,17 @@ class History:
         """Estimated tokens of the entries between two positions."""
         return int(self._sums[end] - self._sums[start]) if end > start else 0
 
+    def pressure(self, start: int, end: int) -> int:
+        """What the pre-prompt check counts for the entries between two positions, before its margin."""
+        rows = self.grown.columns
+        return int(np.where(rows.kind == COMPACTION, 0, rows.pressure)[start:end].sum())
+
+    def prompt_behind(self, place: int) -> tuple[int, int]:
+        """Estimate and pressure of the prompt that stands right behind a compaction; 0 without one."""
+        rows = self.grown.columns
+        is_prompt = place + 1 < len(rows.kind) and int(rows.kind[place + 1]) == USER
+        return (int(rows.tokens[place + 1]), int(rows.pressure[place + 1])) if is_prompt else (0, 0)
+
     def _compactions(self) -> list[Compacted]:
         recorded = self.grown.compactions
         signs = {sign.seq: sign for sign in self.signs.summaries}

@@ -10,6 +10,7 @@ import numpy as np
 from compaction_app.engine.diagnose.finding import Finding, whole
 from compaction_app.engine.diagnose.subject import CHARS_PER_TOKEN, Subject
 from compaction_app.engine.pruning.cache_ttl_settings import CACHE_TTL_MODE
+from sessions_app.plurals import counted
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens.pressure import SAFETY_MARGIN
 from sessions_app.transcripts.columns import COMPACTION, UNKNOWN
@@ -73,7 +74,7 @@ def _missing(subject: Subject, grown: Timeline) -> Iterator[Finding]:
         return
     yield Finding(
         "USAGE_MISSING",
-        f"The provider reported no usage for {missing} of {calls} calls; the curve is an estimate "
+        f"The provider reported no usage for {missing:,} of {counted(calls, 'call')}; the curve is an estimate "
         f"({ESTIMATOR}).",
         {"callsWithoutUsage": missing, "calls": calls, "estimator": ESTIMATOR},
     )
@@ -97,16 +98,25 @@ def _estimator(subject: Subject, grown: Timeline) -> Iterator[Finding]:
     script = (
         f"; {share:.0%} of the characters are Chinese, Japanese or Korean" if share >= 0.01 else ""
     )
+    measured = subject.calibration
+    is_median = against == "billed" and measured.enough
+    steps = (
+        f" That is all growth together; the median of the steps between calls, which the what-if works "
+        f"with, is {measured.density:.2f}."
+        if is_median and abs(measured.density - ratio) >= 0.005
+        else ""
+    )
     yield Finding(
         "ESTIMATOR_LOW" if low else "ESTIMATOR_HIGH",
         f"The estimate by {ESTIMATOR} is too {'low' if low else 'high'} here: {who} counts "
         f"{ratio:.2f} tokens for each estimated one, {CHARS_PER_TOKEN / ratio:.1f} characters a "
-        f"token{script}.",
+        f"token{script}.{steps}",
         {
             "estimator": ESTIMATOR,
             f"{against}Tokens": whole(billed),
             "estimatedTokens": whole(estimated),
             "ratio": round(ratio, 3),
+            **({"medianRatio": round(measured.density, 3)} if is_median else {}),
             "charsPerToken": round(CHARS_PER_TOKEN / ratio, 2),
             "cjkShare": round(share, 3),
             "safetyMargin": SAFETY_MARGIN,

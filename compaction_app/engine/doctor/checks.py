@@ -11,6 +11,7 @@ from compaction_app.engine.diagnose.history import History, history_of
 from compaction_app.engine.diagnose.overhead import overhead_tokens
 from compaction_app.engine.diagnose.reserve import compaction_lines
 from compaction_app.engine.diagnose.results import result_cap
+from sessions_app.plurals import counted
 from sessions_app.tokens.message_tokens import IMAGE_CHARS
 from sessions_app.tokens.pressure import CHARS_PER_TOKEN
 from sessions_app.transcripts.timeline import PARTS
@@ -99,10 +100,14 @@ def _frequency(history: History | None) -> CheckStep:
         return CheckStep(title, "no session was looked at", "unknown")
     compactions = history.compactions
     if len(compactions) < 2:
-        return CheckStep(title, f"{len(compactions)} in {history.grown.turns:,} turns", "ok")
+        return CheckStep(
+            title, f"{len(compactions)} in {counted(history.grown.turns, 'turn')}", "ok"
+        )
     turns = compactions[-1].turn - compactions[0].turn
     between = turns / (len(compactions) - 1)
-    words = f"{len(compactions)} in {history.grown.turns:,} turns, {between:.1f} turns apart"
+    words = (
+        f"{len(compactions)} in {counted(history.grown.turns, 'turn')}, {between:.1f} turns apart"
+    )
     return CheckStep(title, words, "bad" if between <= 5 else "ok")
 
 
@@ -220,7 +225,7 @@ def _largest_part(subject: Subject) -> Finding | None:
     sent = sent or int(grown.estimated.sum())
     return Finding(
         "LARGEST_PART",
-        f"Nothing is out of order. {sent:,} tokens were sent in {grown.calls:,} calls; the largest part "
+        f"Nothing is out of order. {sent:,} tokens were sent in {counted(grown.calls, 'call')}; the largest part "
         f"of the messages are {name} ({share:.0%}).",
         {
             "part": name,

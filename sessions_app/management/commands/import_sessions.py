@@ -16,6 +16,7 @@ from sessions_app.batches import FileReport, import_files
 from sessions_app.folders import beside, walk
 from sessions_app.imports import Source
 from sessions_app.models import Session, Team
+from sessions_app.plurals import counted
 
 
 class Command(BaseCommand):
@@ -137,8 +138,9 @@ def _line(report: FileReport) -> str:
     if report.status == "refused":
         return f"refused    {report.path}\n           {report.error}"
     counts = ", ".join(
-        f"{session.entry_count:,} entries, {session.facts.get('compactions', 0)} compactions, "
-        f"peak {session.peak_tokens:,} tokens, {session.facts.get('problems', 0)} problems"
+        f"{counted(session.entry_count, 'entry', 'entries')}, "
+        f"{counted(session.facts.get('compactions', 0), 'compaction')}, "
+        f"peak {session.peak_tokens:,} tokens, {counted(session.facts.get('problems', 0), 'problem')}"
         for session in report.sessions
     )
     return f"{report.status:<10} {report.path}" + (f"\n           {counts}" if counts else "")

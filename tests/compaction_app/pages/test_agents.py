@@ -12,7 +12,11 @@ from compaction_app.agent_forms import AgentForm
 from compaction_app.connection_models import ModelConnection
 from compaction_app.engine.circumstances import PATHS
 from compaction_app.live_turns import report_call
+from sessions_app.batches import import_files
+from sessions_app.folders import walk
+from sessions_app.imports import Source
 from sessions_app.live_sessions import create_session
+from sessions_app.management.commands.load_samples import SAMPLES
 from sessions_app.models import Agent
 from sessions_app.workspace import files_of, write_files
 from tests.compaction_app.live import answer, live_agent, user
@@ -214,3 +218,17 @@ def test_methods_that_make_no_sense_are_refused(alice: Person, agent: Agent) -> 
 def test_every_path_can_be_chosen(alice: Person, agent: Agent) -> None:
     html = shown(alice, url(agent))
     assert all(f'<option value="{path}"' in html for path in PATHS)
+
+
+def test_an_imported_agent_shows_the_model_and_window_of_its_newest_session(alice: Person) -> None:
+    folder = SAMPLES / "keep-small-32k"
+    sources = [Source.of_path(p, p.relative_to(folder).as_posix()) for p in walk(folder)]
+    list(import_files(alice.team, sources))
+    html = shown(alice, url(Agent.objects.get()))
+    assert "mock/filler-1" in html and "unknown model" not in html
+    assert "window <b>32,000</b> tokens" in html
+
+
+def test_an_agent_without_a_model_and_sessions_is_of_an_unknown_model(alice: Person) -> None:
+    html = shown(alice, url(Agent.objects.create(team=alice.team, name="bare")))
+    assert "unknown model" in html

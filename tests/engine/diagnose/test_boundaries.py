@@ -106,6 +106,24 @@ def test_the_check_is_judged_by_five_billed_calls_and_never_by_fewer(tmp_path: P
     assert "FLUSH_SHADOWED_BY_PRECHECK" not in found(tmp_path, config(40_000), chat(5))
 
 
+def test_compactions_of_one_turn_are_a_loop_and_do_not_come_often_besides(tmp_path: Path) -> None:
+    script = chat(10)
+    for number in range(3):
+        script.compaction(f"e{18 + number}", "s" * 40).answer(400)
+    codes = found(tmp_path, config(96_000), script)
+    assert "COMPACTION_LOOP" in codes and "COMPACTS_OFTEN" not in codes
+
+
+def test_where_all_growth_and_the_median_step_differ_both_are_told(tmp_path: Path) -> None:
+    script, prompt = Script(), 3_000
+    for number in range(12):
+        script.user(400).answer(4_000, prompt + 130)
+        prompt += 130 + (3_000 if number == 5 else 1_300)
+    finding = found(tmp_path, config(200_000), script)["ESTIMATOR_LOW"]
+    assert finding.numbers["ratio"] != finding.numbers["medianRatio"] == 1.3
+    assert "the median of the steps between calls, which the what-if works with, is 1.30" in finding.consequence  # fmt: skip
+
+
 @pytest.mark.parametrize(("density", "code"), [(1.25, "ESTIMATOR_LOW"), (0.8, "ESTIMATOR_HIGH")])
 def test_an_estimate_that_is_off_by_more_than_the_margin(
     tmp_path: Path, density: float, code: str

@@ -104,6 +104,17 @@ def test_the_check_before_the_prompt_fires_where_the_run_saw_it() -> None:
     assert abs(int(numbers["firesAtBilledTokens"]) - 63_222) < 500
 
 
+def test_a_compaction_that_only_the_check_can_have_made_is_told_by_its_figures() -> None:
+    finding = by_code(run_folder("96k-walkthrough-by-4"))["FLUSH_SHADOWED_BY_PRECHECK"]
+    assert (finding.numbers["flushLine"], finding.numbers["firesAtBilledTokens"]) == (
+        72_000,
+        70_675,
+    )
+    assert 76_000 < int(finding.numbers["estimatedTokens"]) < 76_100
+    assert finding.line == 46
+    assert "FLUSH_SHADOWED_BY_PRECHECK" not in by_code(run_folder("96k-walkthrough"))
+
+
 def test_a_summary_that_was_never_written_names_what_was_dropped() -> None:
     finding = by_code(run_folder("overflow-summary-500-safeguard"))["SUMMARY_LOST_HISTORY"]
     assert (finding.numbers["messages"], finding.line) == (6, 25)
