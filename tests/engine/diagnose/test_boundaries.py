@@ -107,9 +107,9 @@ def test_the_check_is_judged_by_five_billed_calls_and_never_by_fewer(tmp_path: P
 
 
 def test_compactions_of_one_turn_are_a_loop_and_do_not_come_often_besides(tmp_path: Path) -> None:
-    script = chat(10)
-    for number in range(3):
-        script.compaction(f"e{18 + number}", "s" * 40).answer(400)
+    script = chat(40)
+    for letter in "stu":
+        script.answer(4_000).compaction(f"e{len(script.entries) - 1}", letter * 40)
     codes = found(tmp_path, config(96_000), script)
     assert "COMPACTION_LOOP" in codes and "COMPACTS_OFTEN" not in codes
 
