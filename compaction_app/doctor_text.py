@@ -87,7 +87,7 @@ def _agent(console: Console, each: ExaminedAgent) -> None:
     _table(
         console,
         (
-            (x.title, _figure(x.tokens), x.unit if x.active else f"off: {sentence(x.reason)}")
+            (x.title, x.at, x.unit if x.active else f"off: {sentence(x.reason)}")
             for x in seen.subject.lines.lines
         ),
     )

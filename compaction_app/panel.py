@@ -9,6 +9,7 @@ from typing import Any
 from compaction_app.engine.circumstances import PATH_TITLES
 from compaction_app.engine.effects import ineffective, is_disabled, unread
 from compaction_app.engine.lines import Lines
+from compaction_app.engine.odd_settings import odd_settings
 from compaction_app.engine.policy import SETTINGS
 from compaction_app.engine.presets import PRESETS
 from compaction_app.engine.pruning_effects import NEVER_LOCKED, pruning_notes
@@ -114,8 +115,9 @@ def knob_notes(situation: Situation, query: Query, done: Replay) -> dict[str, st
 
 
 def _reasons(query: Query, done: Replay) -> Mapping[str, str]:
-    """Why settings do nothing, by key."""
+    """Why settings do nothing, by key, and what comes of odd ones."""
     return {
+        **odd_settings(query.policy, done.lines),
         **ineffective(query.policy, done.lines, done.summaries),
         **pruning_notes(query.policy, query.around),
         **unread(query.around.rules),

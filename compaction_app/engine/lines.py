@@ -43,6 +43,13 @@ class Line:
     reason: str
     steps: tuple[Step, ...]
 
+    @property
+    def at(self) -> str:
+        """Where it stands, in words: an acting line at 0 or below is passed by the first token."""
+        if self.tokens > 0:
+            return f"{self.tokens:,}"
+        return "the first token" if self.active else "nowhere"
+
     def distance(self, billed: int | None) -> int | None:
         """Tokens from a billed total to the line, negative behind it; none where the total is not
         known, or the line judges something else."""

@@ -92,6 +92,39 @@ def detect(found: Iterable[Record | Problem]) -> Format | None:
     return None
 
 
+UTF_16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+NUL_SHARE: Final = 0.2
+"""Text in UTF-16 of which so much is ASCII has NUL for every second byte of it."""
+
+
+def refusal_of(beginning: bytes) -> NotATranscript:
+    """Why a file cannot be a transcript, told by its first bytes."""
+    if not beginning.strip():
+        return NotATranscript("The file is empty: there is no session in it.")
+    nul = beginning.count(0)
+    lines_up = max(beginning[::2].count(0), beginning[1::2].count(0)) > 0.9 * nul
+    if beginning.startswith(UTF_16_MARKS) or (nul > NUL_SHARE * len(beginning) and lines_up):
+        return NotATranscript(
+            "The file is text in UTF-16; transcripts are UTF-8. Save it as UTF-8 (iconv -f UTF-16 -t UTF-8 "
+            "FILE > NEW) and bring the new file in."
+        )
+    if nul or _is_not_utf8(beginning):
+        return NotATranscript(
+            "The file is binary, not text: a transcript is lines of JSON, and packed ones (.gz, .zip) have to "
+            "be unpacked first."
+        )
+    return refusal()
+
+
+def _is_not_utf8(beginning: bytes) -> bool:
+    """Whether more than a character that the beginning cuts in two cannot be read."""
+    try:
+        beginning.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start < len(beginning) - 3
+    return False
+
+
 def refusal(why: str = "") -> NotATranscript:
     """One sentence that names what was looked for."""
     known = ", ".join(f"{form.title} ({form.sign})" for form in FORMATS)

@@ -9,7 +9,14 @@ from typing import Final
 from sessions_app.importers.answers import unanswered
 from sessions_app.importers.blocks import BEGINNING, Block, Position, blocks
 from sessions_app.importers.claude_code import ClaudeCode
-from sessions_app.importers.formats import FIRST_LINES, OPENCLAW, Format, detect, refusal
+from sessions_app.importers.formats import (
+    FIRST_LINES,
+    OPENCLAW,
+    Format,
+    detect,
+    refusal,
+    refusal_of,
+)
 from sessions_app.importers.links import Linked
 from sessions_app.importers.loading import (
     Stretch,
@@ -24,6 +31,9 @@ from sessions_app.transcripts.transcript import Entry, Header, Problem
 
 MAX_DOCUMENT_BYTES: Final = 64 << 20
 """A session that is one JSON document has to be read whole; larger ones are refused."""
+
+FIRST_BYTES: Final = 4096
+"""By which a file that is no transcript is told."""
 
 Items = Iterator[tuple[Position, Header | Entry | Problem]]
 
@@ -108,10 +118,11 @@ class FileReader:
             if size > MAX_DOCUMENT_BYTES:
                 raise refusal(f" (and more than {MAX_DOCUMENT_BYTES >> 20} MB for one document)")
             end = block.end
+        text = b"\n".join(lines)
         try:
-            value = parse_json(b"\n".join(lines).strip(b"\xef\xbb\xbf"))
+            value = parse_json(text.strip(b"\xef\xbb\xbf"))
         except NotJson:
-            raise refusal() from None
+            raise refusal_of(text[:FIRST_BYTES]) from None
         record = Record(1, value, b"") if isinstance(value, dict) else None
         form = detect([record]) if record else None
         if record is None or form is None or not form.documents:

@@ -8,7 +8,7 @@ from typing import Final
 
 from compaction_app.engine.diagnose.finding import Finding, whole
 from compaction_app.engine.diagnose.history import History
-from compaction_app.engine.diagnose.reserve import FLOOR, RESERVE, SOFT
+from compaction_app.engine.diagnose.reserve import FLOOR, RESERVE, SOFT, smaller_floor
 from compaction_app.engine.diagnose.subject import Subject
 from compaction_app.engine.lines import Line
 from compaction_app.engine.reasons import sentence
@@ -65,7 +65,7 @@ def find(subject: Subject, history: History | None) -> Iterator[Finding]:
 def _disabled(subject: Subject, line: Line) -> Iterator[Finding]:
     fixes: dict[str, dict[str, object]] = {
         "memory_flush_disabled": {ENABLED: True},
-        "window_too_small_for_flush": {FLOOR: subject.lines.window // 8, SOFT: subject.lines.window // 16},
+        "window_too_small_for_flush": {FLOOR: smaller_floor(subject.lines.window), SOFT: subject.lines.window // 16},
     }  # fmt: skip
     yield Finding(
         "FLUSH_DISABLED",
@@ -128,7 +128,7 @@ def _unreachable(subject: Subject, line: Line, blocking: list[Trigger]) -> Findi
     aside = f" {how}" if first.name == PRE_PROMPT or subject.grown is None else ""
     return Finding(
         "FLUSH_UNREACHABLE",
-        f"Compaction starts at {first.tokens:,} tokens ({first.title}), the memory flush only at "
+        f"Compaction starts at {max(first.tokens, 0):,} tokens ({first.title}), the memory flush only at "
         f"{line.tokens:,}: history is summarised before anything is saved.{aside}",
         numbers,
         _lower_flush_line(subject, first.tokens),
@@ -147,7 +147,8 @@ def _lower_flush_line(subject: Subject, trigger: float) -> dict[str, int | None]
     wanted = whole(trigger - max(trigger / 10, 4_000 if trigger > 40_000 else 500))
     if wanted > 0:
         return fix | {SOFT: window - lines.floor - wanted}
-    return fix | {RESERVE: run // 8, FLOOR: run // 8, SOFT: max(lines.soft, run // 16)}
+    floor = smaller_floor(run)
+    return fix | {RESERVE: run // 4, FLOOR: floor, SOFT: max(lines.soft, run // 16)}
 
 
 def _shadowed(subject: Subject, line: Line) -> Finding | None:

@@ -16,6 +16,7 @@ FLOOR: Final = "compaction.reserveTokensFloor"
 SOFT: Final = "compaction.memoryFlush.softThresholdTokens"
 KEEP: Final = "compaction.keepRecentTokens"
 LEAST_KEEP: Final = 500
+DEFAULT_FLOOR: Final = 20_000
 
 
 def find(subject: Subject) -> Iterator[Finding]:
@@ -48,7 +49,7 @@ def _room(subject: Subject) -> Iterator[Finding]:
     if left is not None and left < window / 2:
         yield Finding(
             "RESERVE_SHRINKS_PROMPT",
-            f"Of the window of {window:,} tokens only {left:,} are left for the prompt; the rest is "
+            f"Of the window of {window:,} tokens only {max(left, 0):,} are left for the prompt; the rest is "
             "reserved.",
             {
                 "promptTokens": left,
@@ -72,11 +73,16 @@ def _prompt_room(subject: Subject) -> int | None:
 
 def _smaller_reserve(subject: Subject) -> dict[str, int | str]:
     """A quarter of the window; in safeguard mode the check would not read it."""
-    share = subject.lines.window // 4
-    fix: dict[str, int | str] = {RESERVE: share, FLOOR: min(share, 20_000)}
+    window = subject.lines.window
+    fix: dict[str, int | str] = {RESERVE: window // 4, FLOOR: smaller_floor(window)}
     if subject.lines.named("inner_threshold").reason == "safeguard_mode":
         fix["compaction.mode"] = "default"
     return fix
+
+
+def smaller_floor(window: int) -> int:
+    """The floor that every finding proposes for a window in which the present one leaves too little."""
+    return min(window // 4, DEFAULT_FLOOR)
 
 
 def _soft_threshold(subject: Subject) -> Iterator[Finding]:

@@ -79,7 +79,9 @@ def _line_row(name: LineName, sides: Sequence[Side]) -> ComparedRow:
     lines = [side.subject.lines.named(name) for side in sides]
 
     def show(line: Line) -> str:
-        return f"{line.tokens:,} {line.unit}" if line.active else f"off: {sentence(line.reason)}"
+        if not line.active:
+            return f"off: {sentence(line.reason)}"
+        return f"{line.at} {line.unit}" if line.tokens > 0 else f"{line.at} ({line.unit})"
 
     values = tuple(show(line) for line in lines)
     why = ""

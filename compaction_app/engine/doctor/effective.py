@@ -28,6 +28,13 @@ SOURCE_TITLES: Final[Mapping[Source, str]] = {
 }
 
 
+WINDOW: Final = "contextWindow"
+NOT_NAMED: Final = (
+    "A listed model without a window is given this one in the runtime's own list; the windows above are "
+    "resolved without it."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Effective:
     """One setting in force; ``place`` is where the file sets it or would."""
@@ -88,6 +95,8 @@ def _effective(
     if setting.key in forms.file.explicit and not refused:
         return Effective(setting, value(forms.file), "explicit", place)
     if value(forms.gateway) != value(forms.agent):
+        if setting.key == WINDOW and not note:
+            note = NOT_NAMED
         return Effective(setting, value(forms.gateway), "materialised", place, note)
     if not refused and value(forms.loaded) != value(forms.gateway):
         seen = value(forms.loaded)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from compaction_app.engine.budget import min_prompt_budget
 from compaction_app.engine.circumstances import Circumstances
 from compaction_app.engine.effects import NO_EFFECT
 from compaction_app.engine.lines import Lines
@@ -51,6 +52,9 @@ def window_protection(lines: Lines, around: Circumstances) -> State:
             f"{lines.window:,}, so that {lines.window - last:,} stay for the prompt. A configured "
             "reserveTokens is not lowered.",
         )
+    left = max(lines.window - first, 0)
     return State(
-        False, f"Not needed: the floor of {first:,} tokens leaves enough of {lines.window:,}."
+        False,
+        f"Not at work: the floor of {first:,} tokens leaves {left:,} of {lines.window:,} for the prompt, and it "
+        f"lowers the floor only where less than {min_prompt_budget(lines.window):,} would be left.",
     )
