@@ -73,11 +73,10 @@ def test_what_was_said_leaves_less_room_for_the_system_prompt() -> None:
 @pytest.mark.parametrize("name", RULE_SETS)
 def test_rules_that_count_no_system_prompt_need_no_bound(name: str) -> None:
     rules = RULE_SETS[name]
-    passed = passed_by(
-        tiny(3), lines_of(WINDOW, replace(AROUND, rules=rules)), rules, same_rules=True
-    )
+    lines = lines_of(WINDOW, replace(AROUND, rules=rules))
+    passed = passed_by(tiny(3), lines, rules, same_rules=True)
     counts = rules.routing is not None and rules.routing.weighs_shape
-    assert (passed.system is not None) == counts
+    assert (passed.system is not None) == (counts and lines.named("pre_prompt").active)
 
 
 def test_a_session_without_calls_passed_nothing() -> None:
