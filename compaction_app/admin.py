@@ -15,8 +15,10 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 
 from compaction_app import replays
+from compaction_app.admin_replays import CompactionReplays, replay_of, viewed
 from compaction_app.compaction_asks import MANUAL, TRIGGERS
 from compaction_app.decision_codes import OUTCOMES, REASONS, RULES
+from compaction_app.decision_page import decision_context
 from compaction_app.engine.compaction.run import RunOutcome
 from compaction_app.engine.rule_sets import RULE_SETS
 from compaction_app.exports import as_csv
@@ -29,9 +31,12 @@ from compaction_app.models import (
     MemoryNote,
     PolicyVersion,
 )
-from sessions_app.admin_lists import EvidenceAdmin, among, json_of, page_of, text_of
+from compaction_app.runs import situation_of
+from compaction_app.stages import title_of
+from sessions_app.admin_lists import EvidenceAdmin, among, hex_of, json_of, page_of, text_of
 from sessions_app.models import Job
 
+LISTED = 100
 ByReason = among("reason", REASONS)
 ByRuleSet = among("rule_set", RULE_SETS)
 
@@ -40,7 +45,7 @@ ByRuleSet = among("rule_set", RULE_SETS)
 class DecisionAdmin(EvidenceAdmin):
     """A list that stays quick with a million rows; every filter has an index of its own."""
 
-    list_display = ("uuid", page_of("decision"), "session_id", "turn", "rule", "fired", "outcome", "reason", "rule_set", "how", "created_at")  # fmt: skip
+    list_display = ("uuid", replay_of("replay-decision"), page_of("decision"), "session_id", "turn", "rule", "fired", "outcome", "reason", "rule_set", "how", "created_at")  # fmt: skip
     list_filter = (
         among("rule", RULES, "kind"),
         among("outcome", OUTCOMES),
@@ -54,7 +59,11 @@ class DecisionAdmin(EvidenceAdmin):
     search_help_text = "The id of a decision or of a session, in full."
     dated = "created_at"
     exclude = ("inputs", "steps", "entries", "policy")
-    readonly_fields = (page_of("decision"), *(json_of(name) for name in exclude))
+    readonly_fields = (
+        replay_of("replay-decision"),
+        page_of("decision"),
+        *(json_of(name) for name in exclude),
+    )
     actions = ("replay",)
 
     @admin.display(description="reading")
@@ -79,20 +88,40 @@ class DecisionAdmin(EvidenceAdmin):
         return [
             path("replays/<uuid:uuid>/", wrap(self.replay_page), name="replay"),
             path("replays/<uuid:uuid>.csv", wrap(self.replay_csv), name="replay-csv"),
+            path("<int:key>/replay/", wrap(self.one_page), name="replay-decision"),
             *super().get_urls(),
         ]
+
+    def one_page(self, request: HttpRequest, key: int) -> HttpResponse:
+        """One decision of whatever team: its arithmetic, and its replay beside it."""
+        rows = Decision.objects.select_related("session__agent", "window")
+        row = viewed(self, request, rows, key)
+        values = request.GET.dict()
+        if "replay" in values and not self.has_replay_permission(request):
+            raise PermissionDenied
+        context = {
+            **self.admin_site.each_context(request),
+            **decision_context(row, situation_of(row.session), values),
+            "title": f"{row.rule}, turn {row.turn}: {row.outcome}",
+            "heading": title_of(row.stage),
+            "opts": self.opts,
+            "may_replay": self.has_replay_permission(request),
+        }
+        return TemplateResponse(request, "admin/decision.html", context)
 
     def replay_page(self, request: HttpRequest, uuid: UUID) -> HttpResponse:
         """How far a replay is, and in the end how many agree."""
         job = self._replay_job(request, uuid)
-        rows = [row for row in replays.rows_of(job) if row["verdict"] == replays.DIFFERS]
+        rows = [row for row in replays.rows_of(job) if row["verdict"] == replays.DIFFERS][:LISTED]
+        found = Decision.objects.filter(uuid__in=[row["decision"] for row in rows])
+        keys = {str(uuid): key for uuid, key in found.values_list("uuid", "pk")}
         context = {
             **self.admin_site.each_context(request),
             "title": job.title,
             "opts": self.opts,
             "job": job,
             "counts": list(job.result.get("counts", {}).items()),
-            "differing": rows,
+            "differing": [row | {"key": keys.get(row["decision"])} for row in rows],
         }
         answer = TemplateResponse(request, "admin/replay.html", context)
         if job.is_open:
@@ -120,8 +149,8 @@ class RecordAdmin(EvidenceAdmin):
 
 
 @admin.register(CompactionRecord)
-class CompactionRecordAdmin(RecordAdmin):
-    list_display = ("uuid", page_of("compaction-record"), "session", "team", "cycle", "trigger", "outcome", "reason", "tokens_before", "tokens_after", "summariser", "finished_at")  # fmt: skip
+class CompactionRecordAdmin(CompactionReplays, RecordAdmin):
+    list_display = ("uuid", replay_of("replay-compaction"), page_of("compaction-record"), "session", "team", "cycle", "trigger", "outcome", "reason", "tokens_before", "tokens_after", "summariser", "finished_at")  # fmt: skip
     list_filter = (
         among("trigger", TRIGGERS),
         among("outcome", get_args(RunOutcome)),
@@ -129,8 +158,13 @@ class CompactionRecordAdmin(RecordAdmin):
         ByRuleSet,
         "finished_at",
     )
-    exclude = ("calls", "record")
-    readonly_fields = (page_of("compaction-record"), *(json_of(name) for name in exclude))
+    exclude = ("calls", "record", "answers", "link", "step")
+    readonly_fields = (
+        replay_of("replay-compaction"),
+        page_of("compaction-record"),
+        *(json_of(name) for name in exclude[:3]),
+        hex_of("link"),
+    )
 
 
 @admin.register(FlushRecord)
@@ -143,8 +177,12 @@ class FlushRecordAdmin(RecordAdmin):
         ByRuleSet,
         "finished_at",
     )
-    exclude = ("calls", "dialogue")
-    readonly_fields = (page_of("flush-record"), *(json_of(name) for name in exclude))
+    exclude = ("calls", "dialogue", "link")
+    readonly_fields = (
+        page_of("flush-record"),
+        *(json_of(name) for name in exclude[:2]),
+        hex_of("link"),
+    )
 
 
 @admin.register(PolicyVersion)

@@ -15,6 +15,7 @@ class CompactionAppConfig(AppConfig):
 
     def ready(self) -> None:
         from compaction_app import audits, compaction_jobs, flush_jobs, model_tests, replays, runs
+        from compaction_app import compaction_replays as remaking
         from compaction_app.checkpoints import checkpoint_end
         from sessions_app import batches, jobs, tombstones
 
@@ -30,6 +31,7 @@ class CompactionAppConfig(AppConfig):
         jobs.register(compaction_jobs.KIND, compacting)
         jobs.register(flush_jobs.KIND, jobs.Kind(flush_jobs.TASK, "memory flush", alone=True))
         jobs.register(model_tests.KIND, jobs.Kind(model_tests.TASK, "test of a model"))
+        jobs.register(remaking.KIND, jobs.Kind(remaking.TASK, "summary anew"))
         jobs.register(replays.KIND, jobs.Kind(replays.TASK, "replay"))
         session_changed.connect(judge, weak=False, dispatch_uid="compaction_app.audit")
         session_changed.connect(summarise, weak=False, dispatch_uid="compaction_app.summary")

@@ -22,7 +22,8 @@ from compaction_app.engine.simulation.audit import Since, audited_turns
 from compaction_app.engine.simulation.inputs import Known, SimulationInputs, inputs_under
 from compaction_app.engine.simulation.recording import read_recording
 from compaction_app.engine.turn.record import CallRecord, Event, StageRecord
-from compaction_app.models import AppendOnlyRows, Decision
+from compaction_app.live_steps import keep_config
+from compaction_app.models import AppendOnlyRows, Decision, LiveStep
 from compaction_app.models import AuditedTurn as Row
 from compaction_app.runs import Situation, situation_of
 from compaction_app.summarisers.extractive import extractive_summary
@@ -74,6 +75,7 @@ def audit_session(session: Session, progress: Progress = lambda turns: None) -> 
     """Judge every turn that is not judged yet; returns how many were."""
     situation = situation_of(session)
     policy = decisions.policy_record(situation.policy, situation.around)
+    keep_config(policy["config"], situation.around.config)
     done = 0
     for turn in _judged(situation, policy):
         _store(situation, turn, policy)
@@ -194,8 +196,12 @@ def fired(event: Event, stages: Sequence[StageRecord]) -> dict[str, Any]:
     }
 
 
-def decisions_of(turn: Row) -> AppendOnlyRows:
-    """The decisions of an audited turn, in the order of its stages."""
-    of_turn = Decision.objects.filter(session=turn.session_id, turn=turn.number)
-    between = of_turn.filter(reading=Decision.Reading.AUDIT, id__range=(turn.first, turn.last))
-    return between.order_by("id") if turn.first else Decision.objects.none()
+def decisions_of(basis: Row | LiveStep) -> AppendOnlyRows:
+    """The decisions that were stored together, of an audited turn or a live step, in their order."""
+    if not basis.first:
+        return Decision.objects.none()
+    is_live = isinstance(basis, LiveStep)
+    reading = Decision.Reading.LIVE if is_live else Decision.Reading.AUDIT
+    number = basis.turn if isinstance(basis, LiveStep) else basis.number
+    of_turn = Decision.objects.filter(session=basis.session_id, turn=number, reading=reading)
+    return of_turn.filter(id__range=(basis.first, basis.last)).order_by("id")

@@ -7,18 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
-from compaction_app import live_turns
 from compaction_app.engine.compaction.run import CompactionRun
 from compaction_app.engine.turn.compacting import CompactionAsk, compact
 from compaction_app.engine.turn.record import StageRecord
 from compaction_app.engine.turn.requests import Compaction, Moment, Trigger
+from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.engine.turn.work import TurnPrompt, TurnWork
 from compaction_app.live_setup import LiveSetup
-from compaction_app.live_state import load_live
+from compaction_app.live_state import LiveSession, load_live
+from compaction_app.live_steps import Basis
 from compaction_app.models import Decision
-from compaction_app.next_step import NothingToSend
+from compaction_app.next_step import NothingToSend, next_step
 from compaction_app.run_memory import RunMemory, memory_of
 from sessions_app.models import Entry, Session, Window
+from sessions_app.writing import checked_messages
 
 MANUAL = "manual"
 BEFORE_TURN = "budget"
@@ -31,7 +33,8 @@ class Asked:
 
     ``cycle`` is how many compactions there were, ``turn`` the number of the turn it belongs to, ``attempt``
     and ``call`` its place in it: before the turn's run, or before the next call of one that goes on;
-    ``stages`` are the decisions that led to it. ``flush_first``: a flush is due, and goes before.
+    ``stages`` are the decisions that led to it, made on ``basis``. ``flush_first``: a flush is due, and
+    goes before.
     """
 
     live: LiveSetup
@@ -46,6 +49,7 @@ class Asked:
     reason: str = ""
     stages: tuple[StageRecord, ...] = ()
     flush_first: bool = False
+    basis: Basis | None = None
 
 
 def compactions_of(window: Window) -> int:
@@ -63,6 +67,7 @@ def asked(session: Session, arguments: Mapping[str, Any]) -> Asked:
     loaded = load_live(session, live.setup.rules)
     trigger = str(arguments.get("trigger", MANUAL))
     turn, attempt, call = _place(session, memory_of(loaded.memory), trigger)
+    basis = Basis.of(loaded, time.time_ns() // 1_000_000)
     base = Asked(
         live=live,
         head=loaded.head,
@@ -72,18 +77,27 @@ def asked(session: Session, arguments: Mapping[str, Any]) -> Asked:
         request=None,
         attempt=attempt,
         call=call,
+        basis=basis,
     )
+    return replace(base, **decided(live.setup, loaded, basis, arguments))
+
+
+def decided(
+    setup: RunSetup, loaded: LiveSession, basis: Basis, arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What the rules say on that basis: the fields of :class:`Asked` that depend on it."""
+    trigger = str(arguments.get("trigger", MANUAL))
     if trigger == BEFORE_TURN:
-        return _before_turn(session, base, arguments.get("prompt"))
-    work = TurnWork(live.setup, loaded.state, TurnPrompt({}, "", ""))
+        return _before_turn(setup, loaded, basis, arguments.get("prompt"))
+    work = TurnWork(setup, loaded.state, TurnPrompt({}, "", ""))
     ask = CompactionAsk(
         cast(Trigger, trigger), arguments.get("observed"), arguments.get("instructions") or None
     )
-    found = _first_request(work, ask)
+    found = _first_request(work, ask, basis.now_ms)
     if isinstance(found, Compaction):
-        return replace(base, request=found)
+        return {"request": found}
     stages = work.finished("refused").stages
-    return replace(base, refusal=found, reason=found.message or found.outcome, stages=stages)
+    return {"refusal": found, "reason": found.message or found.outcome, "stages": stages}
 
 
 def _place(session: Session, memory: RunMemory, trigger: str) -> tuple[int, int, int]:
@@ -98,19 +112,24 @@ def _place(session: Session, memory: RunMemory, trigger: str) -> tuple[int, int,
     return memory.turn, *(last or (1, 1))
 
 
-def _before_turn(session: Session, base: Asked, prompt: Mapping[str, Any] | None) -> Asked:
+def _before_turn(
+    setup: RunSetup, loaded: LiveSession, basis: Basis, prompt: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    if prompt is not None:
+        checked_messages([prompt])
+    memory, head = memory_of(basis.memory), basis.head or None
     try:
-        step = live_turns.prepare(session, prompt).next
+        step = next_step(setup, loaded.state, memory, head, basis.now_ms, prompt)
     except NothingToSend:
-        return replace(base, reason="The turn is over.")
+        return {"reason": "The turn is over."}
     if step.action == "flush":
-        return replace(base, flush_first=True, reason="A memory flush goes first.")
+        return {"flush_first": True, "reason": "A memory flush goes first."}
     if step.action != "compact" or step.compaction is None:
-        return replace(base, reason="It is not due any more.")
-    return replace(base, request=step.compaction, stages=step.stages)
+        return {"reason": "It is not due any more."}
+    return {"request": step.compaction, "stages": step.stages}
 
 
-def _first_request(work: TurnWork, ask: CompactionAsk) -> Compaction | CompactionRun:
+def _first_request(work: TurnWork, ask: CompactionAsk, now_ms: int) -> Compaction | CompactionRun:
     """What a compaction asks first, or why there is none."""
     steps = compact(work, ask)
     answer: Any = None
@@ -120,7 +139,7 @@ def _first_request(work: TurnWork, ask: CompactionAsk) -> Compaction | Compactio
             if isinstance(request, Compaction):
                 return request
             assert isinstance(request, Moment)
-            answer = time.time_ns() // 1_000_000
+            answer = now_ms
     except StopIteration as end:
         run: CompactionRun = end.value
         return run

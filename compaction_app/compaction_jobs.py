@@ -14,11 +14,11 @@ from compaction_app.chosen import Chosen, choose
 from compaction_app.compaction_asks import MANUAL, TRIGGERS, Asked, asked
 from compaction_app.compaction_writing import Made, write_compaction, write_failure
 from compaction_app.copies import own_or_copy
+from compaction_app.engine.compaction.answers import recorded
 from compaction_app.engine.compaction.drive import Means, drive
 from compaction_app.engine.compaction.run import CompactionRun, run_compaction
 from compaction_app.engine.compaction_mode import compaction_timeout_ms
 from compaction_app.engine.decision import Decision
-from compaction_app.engine.turn.requests import Compaction
 from compaction_app.flush_jobs import flush_before_compaction
 from compaction_app.models import CompactionRecord
 from compaction_app.step_log import StepLog, TookTooLong
@@ -88,14 +88,16 @@ def compact(hold: Hold) -> Mapping[str, Any]:
     log = StepLog(hold, timeout)
     log.step("decided", f"cycle {ask.cycle}: {ask.reason or 'to be compacted'}")
     run, chosen = ask.refusal, None
+    answers: list[dict[str, Any]] = []
     if ask.request is not None:
         if ask.live.setup.policy.notify_user:
             events.announce(session, "status", {"text": "🧹 Compacting context..."})
         chosen = _chosen(session, log)
-        run = _made(session, ask.request, ask, chosen, log)
+        run = _made(session, ask, chosen, log, answers)
     if run is None:
         return {"compacted": False, "summary": ask.reason, "session": str(session.uuid)}
-    made = Made(session, ask, run, job, log, chosen.summariser.name if chosen else "")
+    name = chosen.summariser.name if chosen else ""
+    made = Made(session, ask, run, job, log, name, answers)
     if run.entry is None:
         write_failure(made)
         if run.outcome != "skipped" and not (ask.refusal and run.outcome == "failed"):
@@ -134,10 +136,15 @@ def _chosen(session: Session, log: StepLog) -> Chosen:
 
 
 def _made(
-    session: Session, request: Compaction, ask: Asked, chosen: Chosen, log: StepLog
+    session: Session, ask: Asked, chosen: Chosen, log: StepLog, answers: list[dict[str, Any]]
 ) -> CompactionRun:
-    """The compaction with everything but its writing; one that took too long has failed."""
+    """The compaction with everything but its writing; one that took too long has failed.
+
+    ``answers`` gets what it was told.
+    """
+    request = ask.request
     assert session.agent is not None
+    assert request is not None
     rules = ask.live.setup.rules
     summarising = Summarising(chosen.summariser, log)
     means = Means(
@@ -150,7 +157,7 @@ def _made(
         credentials=chosen.credentials,
     )
     try:
-        run = drive(run_compaction(request.path, request.order, rules), means)
+        run = drive(recorded(run_compaction(request.path, request.order, rules), answers), means)
         log.check()
     except TookTooLong:
         log.warn(f"{TIMED_OUT}: nothing was written")

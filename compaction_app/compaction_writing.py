@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from compaction_app import decisions, kept_answers, webhooks
+from compaction_app import kept_answers, webhooks
 from compaction_app.compaction_asks import BEFORE_TURN, MANUAL, Asked, compactions_of
 from compaction_app.engine.compaction.cut import is_cut_point
 from compaction_app.engine.compaction.post_context import post_compaction_context
@@ -18,7 +18,8 @@ from compaction_app.engine.compaction.workspace_rules import RULES_FILE
 from compaction_app.engine.turn.compacting import parts_of
 from compaction_app.engine.turn.record import StageRecord
 from compaction_app.engine.turn.runtime_event import compacted_event, with_event
-from compaction_app.models import CompactionRecord, Decision
+from compaction_app.live_steps import record_step, stages_made
+from compaction_app.models import CompactionRecord, LiveStep
 from compaction_app.record_chain import link_record
 from compaction_app.run_memory import with_failure
 from compaction_app.step_log import StepLog
@@ -39,7 +40,10 @@ SAME_CYCLE = "The session was compacted by somebody else meanwhile; nothing was 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A compaction that was made, or came to nothing, and all that is known around it."""
+    """A compaction that was made, or came to nothing, and all that is known around it.
+
+    ``answers`` are what it was told, in order (``engine.compaction.answers``).
+    """
 
     session: Session
     ask: Asked
@@ -47,6 +51,7 @@ class Made:
     job: Job
     log: StepLog
     summariser: str
+    answers: list[dict[str, Any]] | None = None
 
     @property
     def trigger(self) -> str:
@@ -71,13 +76,13 @@ def write_compaction(made: Made) -> CompactionRecord:
             writer.append_entries([entry])
             made.log.point("entry")
             record = _record(made, writer.window, entry, len(came_in))
+            record.step = _keep_decisions(made, writer.window)
+            made.log.point("decisions")
             link_record(record, writer.window)
             record.save()
             kept_answers.forget(made.job)
             made.log.point("record")
             _count(made, writer, came_in)
-            _keep_decisions(made, writer.window)
-            made.log.point("decisions")
             webhooks.tell(writer, "compaction", _told(made, record))
             if made.ask.live.setup.policy.notify_user:
                 writer.event("status", {"text": "🧹 Compaction complete"})
@@ -91,9 +96,9 @@ def write_failure(made: Made) -> None:
         made.log.hold.sure()
         with store.writing(made.session) as writer:
             record = _record(made, writer.window, None, 0)
+            record.step = _keep_decisions(made, writer.window)
             link_record(record, writer.window)
             record.save()
-            _keep_decisions(made, writer.window)
             message = made.run.message or made.run.decision.reason
             if made.trigger != MANUAL:
                 writer.state = with_failure(writer.state, "compact", made.ask.head, message)
@@ -196,14 +201,14 @@ def _record(made: Made, window: Window, entry: Record | None, came_in: int) -> C
         else None,
         came_in=came_in,
         record=storable_json(whole),
+        answers=made.answers,
     )
 
 
-def _keep_decisions(made: Made, window: Window) -> None:
-    """Those that led to the compaction, where it was cut, and the compaction's own."""
-    run, setup = made.run, made.ask.live.setup
-    request, at = made.ask.request, (made.ask.attempt, made.ask.call)
-    stages = list(made.ask.stages)
+def compaction_stages(ask: Asked, run: CompactionRun) -> list[StageRecord]:
+    """The decisions that led to a compaction, where it was cut, and the compaction's own."""
+    request, at = ask.request, (ask.attempt, ask.call)
+    stages = list(ask.stages)
     if request is not None:
         if run.prepared is not None:
             cut = run.prepared.cut.decision
@@ -212,13 +217,24 @@ def _keep_decisions(made: Made, window: Window) -> None:
         stages.append(StageRecord("compaction", "turn", *at, run.decision, parts))
     if run.boundary is not None:
         stages.append(StageRecord("boundary", "turn", *at, run.boundary))
-    decisions.record(
-        made.session,
-        (decisions.Made(made.ask.turn, stage) for stage in stages),
-        reading=Decision.Reading.LIVE,
-        window=window,
-        policy=decisions.policy_record(setup.policy, setup.around),
-    )
+    return stages
+
+
+def _keep_decisions(made: Made, window: Window) -> LiveStep | None:
+    """All of them, with what they were made on."""
+    ask, arguments = made.ask, made.job.arguments
+    if ask.basis is None:
+        return None
+    asked: dict[str, Any] = {
+        name: arguments.get(name) for name in ("trigger", "instructions", "observed")
+    }
+    if arguments.get("prompt") is not None:
+        asked["prompt"] = {"message": arguments["prompt"]}
+    asked |= {"attempt": ask.attempt, "call": ask.call}
+    if ask.request is not None:
+        asked["entryId"] = ask.request.order.entry_id
+    stages = stages_made(ask.turn, compaction_stages(ask, made.run))
+    return record_step(window, ask.live.setup, stages, LiveStep.Kind.COMPACTION, ask.basis, asked)
 
 
 def _told(made: Made, record: CompactionRecord) -> dict[str, Any]:

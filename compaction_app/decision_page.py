@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from compaction_app.decision_replay import Replayed, made_under, replay, turn_of
+from compaction_app.decision_replay import Replayed, basis_of, made_under, replay
 from compaction_app.decisions import stage_of
 from compaction_app.engine.rule_sets import RULE_SETS
 from compaction_app.forms import Query, read_query
-from compaction_app.models import AuditedTurn
+from compaction_app.models import AuditedTurn, LiveStep
 from compaction_app.models import Decision as Row
 from compaction_app.runs import Situation
 from compaction_app.stages import UNITS, comparison_of, is_moment, title_of, unit_of
@@ -58,7 +58,8 @@ class Beside:
 
 def decision_context(row: Row, situation: Situation, values: Mapping[str, str]) -> dict[str, Any]:
     """Everything the page shows; ``values`` are the query: settings and rules of a replay."""
-    turn = turn_of(row)
+    basis = basis_of(row)
+    turn = basis if isinstance(basis, AuditedTurn) else None
     under = made_under(row, situation)
     asked = read_query(values, under)
     stage = stage_of(row)
@@ -85,8 +86,8 @@ def decision_context(row: Row, situation: Situation, values: Mapping[str, str]) 
         "query": asked,
         "rule_sets": RULE_SETS,
         "settings": sorted((row.policy or {}).get("settings", {}).items()),
-        "replayed": _replayed(row, turn, under, asked) if "replay" in values else None,
-        "is_replayable": turn is not None,
+        "replayed": _replayed(row, basis, under, asked) if "replay" in values else None,
+        "is_replayable": basis is not None,
     }
 
 
@@ -169,10 +170,10 @@ def _compaction_beside(row: Row, turn: AuditedTurn, known: Mapping[str, Entry]) 
 
 
 def _replayed(
-    row: Row, turn: AuditedTurn | None, under: Situation, asked: Query
+    row: Row, basis: AuditedTurn | LiveStep | None, under: Situation, asked: Query
 ) -> Replayed | None:
-    if turn is None:
+    if basis is None:
         return None
     return replay(
-        row, turn, under, asked.policy, replace(asked.around, constants=under.around.constants)
+        row, basis, under, asked.policy, replace(asked.around, constants=under.around.constants)
     )

@@ -20,6 +20,7 @@ from compaction_app.engine.turn.requests import Compaction, Context, ModelCall, 
 from compaction_app.engine.turn.work import TurnPrompt, TurnWork
 from compaction_app.live_setup import LiveSetup
 from compaction_app.live_state import LiveSession, load_live
+from compaction_app.live_steps import Basis
 from compaction_app.next_step import NothingToSend
 from compaction_app.run_memory import memory_of
 from sessions_app.models import Session
@@ -33,7 +34,7 @@ BLOCKED = "flush_prompt_does_not_fit"
 class FlushAsked:
     """The flush to make, as the session stood at ``head``; none without a ``context``, and then
     ``reason`` says why in a code. ``cycle`` is the count of compactions before, ``turn`` the turn it
-    belongs to, ``stages`` are the decisions that led to it.
+    belongs to, ``stages`` are the decisions that led to it, made on ``basis`` for ``prompt``.
     """
 
     live: LiveSetup
@@ -45,6 +46,8 @@ class FlushAsked:
     texts: FlushTurn | None = None
     context: Context | None = None
     stages: tuple[StageRecord, ...] = ()
+    basis: Basis | None = None
+    prompt: Mapping[str, Any] | None = None
 
     @property
     def system_prompt(self) -> str:
@@ -73,9 +76,10 @@ def asked_flush(session: Session, trigger: str, prompt: Mapping[str, Any] | None
     if trigger == MANUAL:
         return _by_hand(base, loaded)
     try:
-        step = live_turns.prepare(session, prompt).next
+        prepared = live_turns.prepare(session, prompt)
     except NothingToSend:
         return replace(base, reason=OVER)
+    step, base = prepared.next, replace(base, basis=prepared.basis, prompt=prompt)
     said = [s.decision for s in step.stages if s.decision.rule == MEMORY_FLUSH]
     reason = said[-1].reason if said else "not_due"
     if step.action != "flush" or plan is None:

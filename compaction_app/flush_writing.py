@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from django.db import transaction
 
-from compaction_app import decisions, webhooks
+from compaction_app import webhooks
 from compaction_app.compaction_asks import MANUAL
 from compaction_app.engine.silent_reply import SILENT_TOKEN
 from compaction_app.flush_asks import FlushAsked
 from compaction_app.flush_dialogue import Dialogue
+from compaction_app.live_steps import record_step, stages_made
 from compaction_app.memory import FlushOrigin, append_notes
-from compaction_app.models import Decision, FlushRecord
+from compaction_app.models import FlushRecord, LiveStep
 from compaction_app.record_chain import link_record
 from compaction_app.run_memory import memory_of, with_failure
 from compaction_app.session_guard import guard_of
@@ -142,14 +143,11 @@ def _record(made: Flushed, window: Window, message: str) -> FlushRecord:
 
 
 def _keep_decisions(made: Flushed, window: Window) -> None:
-    setup = made.ask.live.setup
-    decisions.record(
-        made.session,
-        (decisions.Made(made.ask.turn, stage) for stage in made.ask.stages),
-        reading=Decision.Reading.LIVE,
-        window=window,
-        policy=decisions.policy_record(setup.policy, setup.around),
-    )
+    ask = made.ask
+    if ask.basis is not None:
+        asked = {} if ask.prompt is None else {"prompt": {"message": ask.prompt}}
+        stages = stages_made(ask.turn, ask.stages)
+        record_step(window, ask.live.setup, stages, LiveStep.Kind.FLUSH, ask.basis, asked)
 
 
 def _told(made: Flushed, record: FlushRecord) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from compaction_app import decisions, webhooks
+from compaction_app import webhooks
 from compaction_app.engine.overflow import classify_overflow
 from compaction_app.engine.pruning.persist import is_transcript_only
 from compaction_app.engine.turn.attempt import failed
@@ -14,14 +14,15 @@ from compaction_app.engine.turn.record import StageRecord
 from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.engine.turn.state import SessionState
 from compaction_app.live_state import LiveSession, load_window
-from compaction_app.models import Decision
+from compaction_app.live_steps import Basis, record_step, stages_made
+from compaction_app.models import LiveStep
 from compaction_app.next_step import Next, NothingToSend, next_step
 from compaction_app.run_memory import RunMemory, ended, memory_of, with_memory
 from compaction_app.session_guard import ends_run, guard_of
 from sessions_app.models import Session
 from sessions_app.transcripts.usage import normalize_usage, prompt_tokens
 from sessions_app.writer import Writer
-from sessions_app.writing import Appended, Receipt
+from sessions_app.writing import Appended, LiveState, Receipt
 
 Message = Mapping[str, Any]
 CACHE_STAGE: Final = "cache_ttl_pruning"
@@ -54,16 +55,19 @@ class Report:
         self.last: Message | None = None
         self.blocked: Next | None = None
         self.pruned = False
+        self.kept: LiveStep | None = None
 
     def take(self, sent: Sequence[Message], answer: Sequence[Message]) -> None:
         """Store one call, with the decisions that led to it between its prompt and its answer."""
         prompt = sent[-1] if sent and sent[-1]["role"] == "user" else None
-        self.pruned, self.blocked = False, None
+        self.pruned, self.blocked, self.kept = False, None, None
         self.store(sent[:-1] if prompt is not None else sent)
         step = None
         if prompt is not None or (answer and memory_of(self.writer.state).is_open):
             step = self._decide(prompt, is_called=bool(answer))
         self.store([] if prompt is None else [prompt])
+        if prompt is not None and self.kept is not None:
+            self._refer_to(prompt, self.receipts[-1])
         if step is not None and step.action == "blocked" and not answer:
             self._block(step)
         if self.pruned:
@@ -98,7 +102,9 @@ class Report:
                 step = self._step(self._loaded(), reopened, leaves_compaction=leaves)
         except NothingToSend:  # an answer that no prompt came before
             return None
-        self._keep(step.stages, memory.turn)
+        basis = self._basis(with_memory(self.writer.state, reopened))
+        leaving = {"leavesCompaction": ends_run(last)}
+        self._keep(step.stages, memory.turn, LiveStep.Kind.ANSWER, basis, leaving)
         if ends_run(last):
             self.writer.append_entries(step.added)
             self.writer.state = replace(self.writer.state, index=step.state.index)
@@ -172,7 +178,9 @@ class Report:
         step = self._step(loaded, memory, prompt)
         if not is_called and step.action != "blocked":
             return None  # it is judged again before its call
-        self._keep(step.stages, memory.turn + (prompt is not None))
+        asked = {} if prompt is None else {"prompt": {"message": prompt}}
+        turn = memory.turn + (prompt is not None)
+        self._keep(step.stages, turn, LiveStep.Kind.CALL, self._basis(self.writer.state), asked)
         self.pruned = any(s.stage == CACHE_STAGE and s.decision.fired for s in step.stages)
         if step.rewritten:
             again = [{"type": "message", "message": step.moved}] if step.moved else []
@@ -199,13 +207,28 @@ class Report:
             leaves_compaction=leaves_compaction,
         )
 
-    def _keep(self, stages: Iterable[StageRecord], turn: int) -> None:
-        around, found = self.setup.around, tuple(stages)
-        self.stages += found
-        decisions.record(
-            self.writer.session,
-            (decisions.Made(turn, stage) for stage in found),
-            reading=Decision.Reading.LIVE,
-            window=self.writer.window,
-            policy=decisions.policy_record(self.setup.policy, around),
+    def _basis(self, memory: LiveState) -> Basis:
+        window, now_ms = self.writer.window, self.writer.now_ms
+        return Basis(
+            window.entry_count, window.content_bytes, self.writer.head or "", memory, now_ms
         )
+
+    def _keep(
+        self,
+        stages: Iterable[StageRecord],
+        turn: int,
+        kind: LiveStep.Kind,
+        basis: Basis,
+        asked: Mapping[str, Any],
+    ) -> None:
+        found = tuple(stages)
+        self.stages += found
+        made = stages_made(turn, found)
+        self.kept = record_step(self.writer.window, self.setup, made, kind, basis, asked)
+
+    def _refer_to(self, prompt: Message, receipt: Receipt) -> None:
+        """The prompt is stored as it was judged: what is kept of the decisions names its entry."""
+        if self.kept is not None and receipt.id and not receipt.changes:
+            prompt_entry = {"entry": receipt.id, "hadTime": "timestamp" in prompt}
+            self.kept.asked = {**self.kept.asked, "prompt": prompt_entry}
+            self.kept.save(update_fields=["asked"])

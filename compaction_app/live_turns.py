@@ -17,6 +17,7 @@ from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.live_report import Report, Reported
 from compaction_app.live_setup import LiveSetup
 from compaction_app.live_state import load_live
+from compaction_app.live_steps import Basis
 from compaction_app.next_step import Next, next_step
 from compaction_app.run_memory import memory_of
 from sessions_app import store
@@ -35,6 +36,7 @@ class Prepared:
     setup: RunSetup
     system: AgentPrompt
     next: Next
+    basis: Basis
 
 
 def prepare(session: Session, prompt: Message | None = None, now_ms: int | None = None) -> Prepared:
@@ -54,7 +56,7 @@ def prepare(session: Session, prompt: Message | None = None, now_ms: int | None 
     now_ms = _now_ms() if now_ms is None else now_ms
     memory = memory_of(loaded.memory)
     step = next_step(live.setup, loaded.state, memory, loaded.head, now_ms, prompt)
-    return Prepared(loaded.head, live.setup, live.system, step)
+    return Prepared(loaded.head, live.setup, live.system, step, Basis.of(loaded, now_ms))
 
 
 def append(

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from django.contrib.auth.models import User
 
-from compaction_app.decision_replay import made_under, replay, turn_of
-from compaction_app.models import AuditedTurn, Decision
+from compaction_app.decision_replay import basis_of, made_under, replay
+from compaction_app.models import AuditedTurn, Decision, LiveStep
 from compaction_app.runs import Situation, situation_of
 from sessions_app import access, jobs
 from sessions_app.models import Job
@@ -23,8 +23,8 @@ MOST: Final = 1_000
 AGREES, DIFFERS, CHANGED, NOT_REPLAYABLE = VERDICTS = (
     "agrees", "differs", "configuration changed", "not replayable",
 )  # fmt: skip
-"""``differs``: same rules and inputs, another outcome, which is our fault. ``not replayable``: made
-while the session ran, or its turn was judged anew since."""
+"""``differs``: same rules and inputs, another outcome, which is our fault. ``not replayable``: its
+turn was judged anew since, or it is a live one from before the inputs of these were kept."""
 
 
 def request_replay(user: User, rows: Iterable[Decision]) -> Job:
@@ -61,18 +61,18 @@ def _verdicts(rows: Iterable[Decision]) -> Iterator[tuple[Decision, str]]:
     """In the order of sessions, so that each is read once, and only where something is replayed."""
     session, situation = 0, None
     for row in rows:
-        turn = turn_of(row)
-        if turn is None:
+        basis = basis_of(row)
+        if basis is None:
             yield row, NOT_REPLAYABLE
             continue
         if situation is None or row.session_id != session:
             session, situation = row.session_id, situation_of(row.session)
-        yield row, _verdict(row, turn, situation)
+        yield row, _verdict(row, basis, situation)
 
 
-def _verdict(row: Decision, turn: AuditedTurn, situation: Situation) -> str:
+def _verdict(row: Decision, basis: AuditedTurn | LiveStep, situation: Situation) -> str:
     under = made_under(row, situation)
-    done = replay(row, turn, under, under.policy, under.around)
+    done = replay(row, basis, under, under.policy, under.around)
     if done.agrees:
         return AGREES
     return DIFFERS if done.is_defect else CHANGED

@@ -14,6 +14,7 @@ from compaction_app import (
     audits,
     chain_backfill,
     compaction_jobs,
+    compaction_replays,
     flush_jobs,
     kept_answers,
     model_tests,
@@ -71,6 +72,12 @@ def test_model(uuid: str) -> None:
 def replay_decisions(uuid: str) -> None:
     """Make decisions again and compare."""
     do(uuid, replays.run)
+
+
+@shared_task
+def replay_compaction(uuid: str) -> None:
+    """Make a compaction's summary anew, beside the one that stands."""
+    do(uuid, compaction_replays.run)
 
 
 @shared_task

@@ -16,7 +16,15 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 
 from sessions_app import api_tokens, jobs, tombstones
-from sessions_app.admin_lists import ChosenFilter, EvidenceAdmin, RowsAdmin, among, json_of, text_of
+from sessions_app.admin_lists import (
+    ChosenFilter,
+    EvidenceAdmin,
+    RowsAdmin,
+    among,
+    hex_of,
+    json_of,
+    text_of,
+)
 from sessions_app.importers.formats import TITLES
 from sessions_app.importers.openclaw import ENTRY_TYPES
 from sessions_app.models import (
@@ -78,11 +86,7 @@ class EntryAdmin(OfASession):
     narrowed = (among("type", sorted(ENTRY_TYPES)), among("role", ROLES), among("mark", MARKS[1:]))
     exclude = ("payload", "digest", "link")
     raw_id_fields = ("window",)
-    readonly_fields = (text_of("payload", lambda raw: _text_of_bytes(unpack(raw))), "in_chain")
-
-    @admin.display(description="link of the hash chain")
-    def in_chain(self, entry: Entry) -> str:
-        return bytes(entry.link).hex() if entry.link else "not worked out yet"
+    readonly_fields = (text_of("payload", lambda raw: _text_of_bytes(unpack(raw))), hex_of("link"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Without the payloads: the page of one entry loads its own."""

@@ -151,6 +151,17 @@ def json_of(column: str) -> Any:
     return text_of(column, lambda value: json.dumps(value, indent=1, ensure_ascii=True))
 
 
+def hex_of(column: str, title: str = "link of the hash chain") -> Any:
+    """A field of a row's page: bytes as hexadecimal digits."""
+
+    @admin.display(description=title)
+    def shown(row: Model) -> str:
+        value = getattr(row, column)
+        return bytes(value).hex() if value else "not worked out yet"
+
+    return shown
+
+
 def page_of(name: str, title: str = "page") -> Any:
     """A link to the page of a row outside of the admin; ``name`` is that of its address."""
 

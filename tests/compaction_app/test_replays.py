@@ -7,15 +7,18 @@ import io
 from uuid import uuid4
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
 
-from compaction_app import decisions, replays
+from compaction_app import decisions, live_turns, replays
 from compaction_app.models import Decision
 from sessions_app.models import Job
 from tests.admin_pages import list_of, superuser, text_at
 from tests.compaction_app.audited import audited
+from tests.compaction_app.compacting import compacted, talk
+from tests.compaction_app.live import answer, live_session, user
 from tests.compaction_app.test_decisions import a_decision, a_session, made
 from tests.conftest import Person
 
@@ -69,7 +72,23 @@ def test_an_edited_decision_is_found(
         "agrees": 9, "differs": 1, "configuration changed": 0, "not replayable": 0,
     }  # fmt: skip
     page = text_at(root, f"{list_of(Decision)}replays/{job.uuid}/")
-    assert f'href="/decisions/{rows[3].uuid}/?replay"' in page
+    assert f'href="{list_of(Decision)}{rows[3].pk}/replay/?replay=1"' in page
+
+
+def test_live_decisions_agree_too(
+    root: Client, alice: Person, django_capture_on_commit_callbacks: object
+) -> None:
+    session = live_session(alice)
+    talk(session, turns=2)
+    live_turns.report_call(session, [user("And?"), answer("yes", prompt=9_000)])
+    compacted(session)
+    rows = list(session.decisions.order_by("id"))
+    assert len({row.stage for row in rows}) > 4
+    job = replay(root, rows, django_capture_on_commit_callbacks)
+
+    assert job.result["counts"]["agrees"] == len(rows)
+    entry = LogEntry.objects.get(object_id=job.pk)
+    assert entry.change_message == f"Replay of {len(rows):,} decisions."
 
 
 def test_what_no_turn_is_kept_of_is_said_to_be_not_replayable(

@@ -60,13 +60,14 @@ def drive(steps: Steps[Result], means: Means) -> Result:
         while True:
             request = steps.send(answer)
             means.before(request)
-            answer = _answer(request, means)
+            answer = answer_by(means, request)
     except StopIteration as end:
         result: Result = end.value
         return result
 
 
-def _answer(request: Request, means: Means) -> Any:
+def answer_by(means: Means, request: Request) -> Any:
+    """The answer to one request."""
     match request:
         case ModelCall():
             return _asked(means.summarise, request)

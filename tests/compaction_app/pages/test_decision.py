@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from compaction_app import decisions
-from compaction_app.decision_replay import made_under, replay, turn_of
+from compaction_app.decision_replay import basis_of, made_under, replay
 from compaction_app.decisions import decision_of
 from compaction_app.models import AuditedTurn, Decision
 from compaction_app.runs import situation_of
@@ -86,7 +86,7 @@ def test_every_decision_of_a_run_can_be_replayed(team: Team) -> None:
     rows = session.decisions.filter(turn__in=(1, 16, 17, 25)).order_by("id")
     assert len(rows) > 40
     for row in rows:
-        under, turn = made_under(row, situation), turn_of(row)
+        under, turn = made_under(row, situation), basis_of(row)
         assert turn is not None
         done = replay(row, turn, under, under.policy, under.around)
         assert done.again is not None
