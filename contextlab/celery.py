@@ -9,6 +9,7 @@ import structlog
 from celery import Celery, bootsteps, signals
 
 from contextlab.process import die_with_parent
+from contextlab.worker_watch import PoolWatch, keep_scheduler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextlab.settings")
 
@@ -21,7 +22,7 @@ log = structlog.get_logger("contextlab.worker")
 
 
 class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]  # celery has no types
-    """Records that the worker's main process lives and its broker answers.
+    """Records that the worker's main process lives and its broker answers; looks after its parts.
 
     It runs on the main process's own timer, so that full pool slots do not make it late, and stops
     with the connection to the broker, so that a cut-off worker is not taken for a ready one.
@@ -32,12 +33,17 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]  # celery has no
     def __init__(self, consumer: Any, **options: Any) -> None:
         super().__init__(consumer, **options)
         self.timer_entry: Any = None
+        self.pool_watch = PoolWatch()
 
     def start(self, consumer: Any) -> None:
         record_heartbeat(consumer.hostname)
-        self.timer_entry = consumer.timer.call_repeatedly(
-            HEARTBEAT_SECONDS, record_heartbeat, (consumer.hostname,)
-        )
+        self.timer_entry = consumer.timer.call_repeatedly(HEARTBEAT_SECONDS, self.beat, (consumer,))
+
+    def beat(self, consumer: Any) -> None:
+        """What the main process does again and again."""
+        record_heartbeat(consumer.hostname)
+        keep_scheduler(consumer.controller)
+        self.pool_watch.look(consumer.controller)
 
     def stop(self, consumer: Any) -> None:
         if self.timer_entry is not None:
