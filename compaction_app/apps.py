@@ -27,9 +27,10 @@ class CompactionAppConfig(AppConfig):
                 audits.request_audit(session)
 
         jobs.register(audits.KIND, jobs.Kind(audits.TASK, "decisions"))
-        compacting = jobs.Kind(compaction_jobs.TASK, "compaction", alone=True)
+        compacting = jobs.Kind(compaction_jobs.TASK, "compaction", True, "compaction-record")
         jobs.register(compaction_jobs.KIND, compacting)
-        jobs.register(flush_jobs.KIND, jobs.Kind(flush_jobs.TASK, "memory flush", alone=True))
+        flushing = jobs.Kind(flush_jobs.TASK, "memory flush", True, "flush-record")
+        jobs.register(flush_jobs.KIND, flushing)
         jobs.register(model_tests.KIND, jobs.Kind(model_tests.TASK, "test of a model"))
         jobs.register(remaking.KIND, jobs.Kind(remaking.TASK, "summary anew"))
         jobs.register(replays.KIND, jobs.Kind(replays.TASK, "replay"))

@@ -114,6 +114,8 @@ class Progress:
     def __init__(self, log: StepLog) -> None:
         self._log = log
         self._calls = 0
+        self._last: tuple[bool, int] | None = None
+        self._pass = 1
 
     def __call__(self, request: Request) -> None:
         self._log.check()
@@ -121,11 +123,20 @@ class Progress:
             self._calls += 1
             number, of = request.portion
             what = "beginning of the split turn" if request.turn_prefix else "history"
-            text = f"{what}: chunk {number} of {of} (call {self._calls})"
+            again = self._again(request.turn_prefix, number)
+            text = f"{what}{again}: chunk {number} of {of} (call {self._calls})"
             self._log.step("asking", text, number - 1, of)
         elif isinstance(request, ProviderCall):
             self._calls += 1
             self._log.step("asking", f"asks the provider {request.provider}", 0, 1)
+
+    def _again(self, turn_prefix: bool, number: int) -> str:
+        """What tells a repetition from the first time: after an error, or after the check of the quality."""
+        last, self._last = self._last, (turn_prefix, number)
+        if last is None or last[0] != turn_prefix or number > last[1]:
+            return ""
+        self._pass += number < last[1]
+        return ", again" if number == last[1] else f", pass {self._pass}"
 
 
 def recorded_providers(

@@ -45,7 +45,7 @@ def audit_session(uuid: str) -> None:
             log.exception("audit of session %s", job.session.uuid)
             reason = f"The decisions could not be worked out: {type(error).__name__}: {error}"
             raise CannotDo(reason) from error
-        return {"turns": done}
+        return {"turns": done, "summary": f"{done:,} turn{'' if done == 1 else 's'} judged"}
 
     do(uuid, work)
 

@@ -40,11 +40,13 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of job: the task that does it, which takes the job's uuid as text, and its name for
-    people. ``alone``: it writes the session, so that two of them never run for one session."""
+    people. ``alone``: it writes the session, so that two of them never run for one session. ``page``: the
+    page that shows what ``record`` in its result names."""
 
     task: str
     title: str
     alone: bool = False
+    page: str = ""
 
 
 KINDS: dict[str, Kind] = {

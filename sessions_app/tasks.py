@@ -20,7 +20,9 @@ def import_uploads(uuid: str) -> None:
             reports = uploads.run(hold)
         except OSError as error:
             raise CannotDo(f"The upload could not be imported: {error}") from error
+        count = len(reports)
         return {
+            "summary": f"{count:,} file{'' if count == 1 else 's'} read",
             "files": [
                 {
                     "name": report.path,
@@ -29,7 +31,7 @@ def import_uploads(uuid: str) -> None:
                     "sessions": [str(session.uuid) for session in report.sessions],
                 }
                 for report in reports
-            ]
+            ],
         }
 
     job = do(uuid, work)

@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 
 from sessions_app import jobs
 from sessions_app.models import Job
+from tests.builders import short_session
 from tests.conftest import Person
 
 pytestmark = pytest.mark.django_db
@@ -58,3 +59,18 @@ def test_cancel_and_retry(job: Job) -> None:
 def test_a_job_that_is_not_there(text: str) -> None:
     with pytest.raises(CommandError, match="there is no job"):
         run("--show", text)
+
+
+def test_the_table_says_what_came_of_each_and_who_waits_for_whom(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    session = alice.imports(short_session().data())
+    fields = {"team": alice.team, "kind": "compaction", "session": session}
+    done = Job.objects.create(**fields, title="a", state="succeeded", result={"summary": "9 to 3"})
+    running = Job.objects.create(**fields, title="b")
+    Job.objects.create(**fields, title="c")
+    assert jobs.claim(running.uuid) is not None
+    text = run()
+    assert "9 to 3" in text and "waits for another" in text
+    assert str(done.uuid) in text, "an id can be copied"

@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sessions_app import jobs
-from sessions_app.job_list import SHOWN_LINES, Row, queue_state, row_of
+from sessions_app.job_list import SHOWN_LINES, Row, queue_state, row_of, writers_of
 from sessions_app.masking import mask
 from sessions_app.models import Job
 from sessions_app.templatetags.numbers import duration
@@ -23,6 +23,7 @@ from sessions_app.workers import workers
 
 STYLES = {"running": "cyan", "failed": "red", "succeeded": "green", "queued": "yellow"}
 SHOWN = 30
+UUID_CHARS = 36
 REFRESH_SECONDS = 1.0
 
 
@@ -85,26 +86,27 @@ def table(state: str | None) -> Table:
     alive = sum(worker.lives for worker in workers())
     title = f"{queue['running']} running, {queue['waiting']} waiting{waits}, {alive} workers"
     drawn = Table(title=title, title_justify="left")
-    for name in ("job", "kind", "title", "state", "progress", "attempts", "took"):
+    drawn.add_column("job", no_wrap=True, min_width=UUID_CHARS)
+    for name in ("kind", "title", "state", "progress", "attempts", "took"):
         drawn.add_column(name, overflow="fold")
     chosen = everything.filter(state=state) if state else everything
-    for job in chosen.order_by("-created_at", "-pk")[:SHOWN]:
-        row = row_of(job, now)
+    shown = list(chosen.order_by("-created_at", "-pk")[:SHOWN])
+    writers = writers_of(everything, shown)
+    for job in shown:
+        row = row_of(job, now, writers.get(job.pk))
         style = STYLES.get(job.state, "")
         took = "" if row.took is None else duration(row.took)
-        shown = f"[{style}]{job.state}[/]" if style else job.state
+        state_shown = f"[{style}]{job.state}[/]" if style else job.state
         title = escape(mask(job.title))
         drawn.add_row(
-            str(job.uuid), row.kind, title, shown, _progress(row), str(job.attempts), took
+            str(job.uuid), row.kind, title, state_shown, _progress(row), str(job.attempts), took
         )
     return drawn
 
 
 def _progress(row: Row) -> str:
-    if row.job.state == Job.State.RUNNING:
-        share = "" if row.share is None else f"{row.share:.0%} "
-        return escape(share + row.job.step)
-    return escape(mask(row.job.error))
+    share = "" if row.share is None or row.job.state != Job.State.RUNNING else f"{row.share:.0%} "
+    return escape(share + mask(row.said))
 
 
 def _job(text: str) -> Job:

@@ -168,3 +168,42 @@ def test_other_methods_are_refused(alice: Person) -> None:
     assert alice.client.post(reverse("job", args=[job.uuid])).status_code == 405
     assert alice.client.get(reverse("job-cancel", args=[job.uuid])).status_code == 405
     assert alice.client.get(reverse("job-retry", args=[job.uuid])).status_code == 405
+
+
+def test_the_list_says_for_whom_too(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(jobs.KINDS, "write", jobs.Kind("x.y", "write", alone=True))
+    session, other = (alice.imports(short_session(name).data()) for name in ("one", "two"))
+    first, _, free = (made(alice, kind="write", session=s) for s in (session, session, other))
+    jobs.claim(first.uuid)
+    html = listed(alice)
+    assert html.count("another job of this session") == 1
+    assert html.count("waits for a worker") == 1 and free.state == "queued"
+
+
+def test_a_worker_that_is_not_heard_of_is_not_called_running(alice: Person) -> None:
+    """The list must not look as if somebody worked on it."""
+    job = made(alice)
+    jobs.claim(job.uuid, timezone.now() - timedelta(minutes=5), worker="gone")
+    for html in (listed(alice), shown(alice, job)):
+        assert "nothing is heard of its worker any more" in html
+
+
+def test_each_worker_shows_how_many_of_the_jobs_it_does(alice: Person, bob: Person) -> None:
+    WorkerHeartbeat.objects.create(name="worker@new", seen_at=timezone.now())
+    for person in (alice, alice, bob):
+        jobs.claim(made(person).uuid, worker="worker@new")
+    assert "does 2 of these" in listed(alice) and "does 1 of these" in listed(bob)
+
+
+def test_kinds_show_how_many_there_are(alice: Person, bob: Person) -> None:
+    for person in (alice, alice, bob):
+        made(person)
+    assert ">import 2</a>" in listed(alice) and ">count tokens 0</a>" in listed(alice)
+
+
+def test_what_was_made_is_one_click_away(alice: Person) -> None:
+    record = "6f1f8a2e-7a0e-4b5e-9f0f-0d8e4e0f6c11"
+    done = {"state": "succeeded", "result": {"record": record, "summary": "9 to 3 tokens"}}
+    html = shown(alice, made(alice, kind="compaction", **done))
+    assert reverse("compaction-record", args=[record]) in html and "9 to 3 tokens" in html
+    assert record not in shown(alice, made(alice, kind="import", **done))
