@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -114,8 +115,8 @@ class Progress:
     def __init__(self, log: StepLog) -> None:
         self._log = log
         self._calls = 0
-        self._last: tuple[bool, int] | None = None
-        self._pass = 1
+        self._last: dict[bool, tuple[int, int]] = {}
+        self._passes: Counter[bool] = Counter()
 
     def __call__(self, request: Request) -> None:
         self._log.check()
@@ -123,20 +124,23 @@ class Progress:
             self._calls += 1
             number, of = request.portion
             what = "beginning of the split turn" if request.turn_prefix else "history"
-            again = self._again(request.turn_prefix, number)
+            again = self._again(request)
             text = f"{what}{again}: chunk {number} of {of} (call {self._calls})"
             self._log.step("asking", text, number - 1, of)
         elif isinstance(request, ProviderCall):
             self._calls += 1
             self._log.step("asking", f"asks the provider {request.provider}", 0, 1)
 
-    def _again(self, turn_prefix: bool, number: int) -> str:
-        """What tells a repetition from the first time: after an error, or after the check of the quality."""
-        last, self._last = self._last, (turn_prefix, number)
-        if last is None or last[0] != turn_prefix or number > last[1]:
-            return ""
-        self._pass += number < last[1]
-        return ", again" if number == last[1] else f", pass {self._pass}"
+    def _again(self, call: ModelCall) -> str:
+        """What tells a repetition from the first time: of a call after an error, or of all portions, as
+        for another part or after the check of the quality."""
+        kind = call.turn_prefix
+        before, self._last[kind] = self._last.get(kind), call.portion
+        again = call.portion == before
+        if before is not None and not again and call.portion[0] <= before[0]:
+            self._passes[kind] += 1
+        passed = f", pass {self._passes[kind] + 1}" if self._passes[kind] else ""
+        return f"{passed}, again" if again else passed
 
 
 def recorded_providers(

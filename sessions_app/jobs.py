@@ -246,7 +246,8 @@ def sweep(now: datetime | None = None) -> int:
         cancel(job, now)
     moves = Job.objects.filter(started_at__gt=now - RESEND, started_at__lte=now).exists()
     waiting = Job.objects.filter(state=Job.State.QUEUED, queued_at__lt=now - WAITED)
-    stuck = list(without.exclude(_told_since(now - RESEND, now)))
+    # A message from before the loss was taken by the worker that died.
+    stuck = list(without.exclude(_told_since(now - RESEND, now), woken_at__gte=F("leased_until")))
     stuck += waiting.exclude(_told_since(now - (RESEND_IN_LINE if moves else RESEND), now))
     for job in stuck:
         wake(job)

@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from sessions_app import jobs
+from sessions_app.models import Job
 from tests.conftest import Person
 from tests.sessions_app.queued_jobs import queued
 
@@ -47,3 +48,16 @@ def test_a_job_that_kills_its_workers_is_failed(alice: Person, sent: list[str]) 
     job.refresh_from_db()
     assert (job.state, sent) == ("failed", [])
     assert "died 5 times" in job.error
+
+
+def test_a_lost_job_is_told_of_again_at_once_and_then_now_and_again(
+    alice: Person, sent: list[str]
+) -> None:
+    """With a short lease the message that the dead worker took is still young."""
+    now = timezone.now()
+    job = queued(alice, state="running", attempts=1, woken_at=now - timedelta(seconds=15),
+                 leased_until=now - timedelta(seconds=1))  # fmt: skip
+    assert jobs.sweep(now) == 1
+    Job.objects.filter(pk=job.pk).update(woken_at=now)
+    assert jobs.sweep(now + timedelta(seconds=30)) == 0
+    assert jobs.sweep(now + timedelta(seconds=90)) == 1
