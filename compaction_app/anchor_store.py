@@ -7,7 +7,8 @@ is short writes nothing at all.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import structlog
@@ -20,6 +21,7 @@ from compaction_app.engine.retention.session_index import SessionIndex
 from compaction_app.engine.retention.stored_form import add_block, block_of
 from sessions_app.models import Entry, Window
 from sessions_app.rows import entries_at
+from sessions_app.transcripts import transcript
 
 BLOCK: Final = 512
 """Entries of a block. What is behind the last whole block is read anew by each process."""
@@ -29,8 +31,24 @@ _DIGEST_BYTES: Final = 16
 log = structlog.get_logger("contextlab.retention")
 
 
-def read_on(index: SessionIndex, window: Window) -> None:
-    """Let an index know all entries of a window, and keep what had to be read."""
+@dataclass(slots=True)
+class Also:
+    """A second reader of the entries that are read for their anchors; ``seen`` is how far it came."""
+
+    add: Callable[[transcript.Entry], None]
+    seen: int
+
+    def watching(self, entries: Iterable[transcript.Entry]) -> Iterator[transcript.Entry]:
+        """The entries, each handed on first that is the next one for the second reader."""
+        for entry in entries:
+            if entry.seq == self.seen:
+                self.add(entry)
+                self.seen += 1
+            yield entry
+
+
+def read_on(index: SessionIndex, window: Window, also: Also | None = None) -> None:
+    """Let an index know all entries of a window, and keep what had to be read; ``also`` reads that along."""
     whole = window.entry_count - window.entry_count % BLOCK
     digests: list[bytes] = []
     if index.seen < whole:
@@ -39,7 +57,8 @@ def read_on(index: SessionIndex, window: Window) -> None:
     while index.seen < window.entry_count:
         first = index.seen
         end = min(first - first % BLOCK + BLOCK, window.entry_count)
-        index.add(entries_at(window, range(first, end)))
+        entries = entries_at(window, range(first, end))
+        index.add(also.watching(entries) if also else entries)
         if index.seen == first:
             return  # the window says that it has more entries than are stored
         if first % BLOCK == 0 and index.seen % BLOCK == 0:

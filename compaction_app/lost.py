@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from compaction_app.anchor_store import read_on
+from compaction_app.anchor_store import Also, read_on
 from compaction_app.engine.retention.anchors import RULES_VERSION, AnchorKind
 from compaction_app.engine.retention.cycles import Cycle, cycles_of
 from compaction_app.engine.retention.ledger import Ledger, Room, Tally
@@ -28,7 +28,7 @@ from sessions_app.loaded import timeline_of
 from sessions_app.masking import mask
 from sessions_app.models import Session, Window
 from sessions_app.rows import messages_of, storable_json
-from sessions_app.transcripts.transcript import JsonObject
+from sessions_app.transcripts.transcript import Entry, JsonObject
 
 KEPT = 8
 """So many windows are remembered."""
@@ -77,17 +77,28 @@ EXTRACTIVE: Final = Room(
 """The room of the summary that needs no model, with its own shares."""
 
 
-def index_of(window: Window) -> SessionIndex:
-    """The anchors of a window's entries. Texts are read only where no process has read them before."""
+def index_of(window: Window, also: Also | None = None) -> SessionIndex:
+    """The anchors of a window's entries. Texts are read only where no process has read them before;
+    ``also`` reads those along."""
     with _reading:
         with _lock:
             index = _indexes.pop(window.uuid, None) or SessionIndex()
-        read_on(index, window)
+        read_on(index, window, also)
         with _lock:
             _indexes[window.uuid] = index
             while len(_indexes) > KEPT:
                 _indexes.popitem(last=False)
         return index
+
+
+def read_along(window: Window, add: Callable[[Entry], None], start: int) -> int:
+    """Read the window's entries for their anchors, where these will be needed, and hand them to ``add`` in
+    the same pass, from number ``start`` on; up to which number it was handed them."""
+    if not len(timeline_of(window).compactions.place):
+        return start
+    also = Also(add, start)
+    index_of(window, also)
+    return also.seen
 
 
 def ledger_of(window: Window, leaf: int | None = None) -> Ledger:

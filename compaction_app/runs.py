@@ -35,7 +35,7 @@ from compaction_app.engine.session_policy import (
 )
 from compaction_app.engine.simulation.inputs import path_of_key
 from compaction_app.engine.summary_sizes import AS_KNOWN, SummaryChoice
-from compaction_app.lost import losses_for, losses_summary
+from compaction_app.lost import losses_for, losses_summary, read_along
 from compaction_app.session_alerts import tell_of_changes
 from compaction_app.summary_choice import extractive_tokens
 from sessions_app.entries import window_of
@@ -44,7 +44,7 @@ from sessions_app.models import Agent, Session, Window
 from sessions_app.rows import entries_of_window, messages_of, storable_json
 from sessions_app.tokens.pruner_chars import pruner_message_chars
 from sessions_app.transcripts.columns import Ints
-from sessions_app.transcripts.signs import Signs, signs_from_json, signs_of, signs_to_json
+from sessions_app.transcripts.signs import SignReader, Signs, signs_from_json, signs_to_json
 from sessions_app.transcripts.timeline import Timeline
 
 KEPT_REPLAYS = 32
@@ -258,7 +258,11 @@ def signs_for(session: Session, window: Window) -> Signs:
     known = signs_from_json(kept.get("of")) if kept.get("window") == str(window.uuid) else None
     signs = known or Signs()
     if signs.seen < window.entry_count:
-        signs = signs_of(entries_of_window(window, signs.seen), signs)
+        reader = SignReader(signs)
+        seen = read_along(window, reader.add, signs.seen)
+        for entry in entries_of_window(window, seen) if seen < window.entry_count else ():
+            reader.add(entry)
+        signs = reader.signs()
     with _lock:
         _signs_kept[key] = signs
         while len(_signs_kept) > KEPT_REPLAYS:

@@ -20,6 +20,7 @@ from uuid import UUID
 from django.db import transaction
 
 from sessions_app import signals
+from sessions_app.collector import rarely_collected
 from sessions_app.facts import FACT_FIELDS, count_facts
 from sessions_app.folders import put_aside
 from sessions_app.importers import FileReader, NotATranscript, Position, index
@@ -134,13 +135,14 @@ def import_file(
         NotATranscript: when the file is of no known format; nothing is written then.
         Overtaken: when others kept importing the same file.
     """
-    main = _import_thread(_Import(team, source, agent, known, progress))
-    sides: list[Session] = []
-    for number, thread in enumerate(main.sidechains, 1):
-        title = f"{main.session.title} · sidechain {number}"
-        work = _Import(team, source, agent, None, lambda done: None, thread, title, main.session)
-        sides.append(_import_thread(work).session)
-    return replace(main, sidechains=(), sides=tuple(sides))
+    with rarely_collected():
+        main = _import_thread(_Import(team, source, agent, known, progress))
+        sides: list[Session] = []
+        for number, thread in enumerate(main.sidechains, 1):
+            title = f"{main.session.title} · sidechain {number}"
+            own = _Import(team, source, agent, None, lambda done: None, thread, title, main.session)
+            sides.append(_import_thread(own).session)
+        return replace(main, sidechains=(), sides=tuple(sides))
 
 
 def _import_thread(work: _Import) -> Imported:

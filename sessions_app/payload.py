@@ -11,7 +11,7 @@ from sessions_app.transcripts.json_lines import NotJson, parse_json
 
 COMPRESS_FROM = 512
 _MAGIC = b"\x28\xb5\x2f\xfd"
-_LEVEL = 3
+_LEVEL = 1
 _of_thread = threading.local()
 
 

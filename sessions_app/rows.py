@@ -25,6 +25,9 @@ _COLUMN_FIELDS = (
     "pressure", "exact", "result_chars", "images", "pruner_chars", "view_chars", "is_wide", "usage_input",
     "usage_output", "usage_cache_read", "usage_cache_write", "tokens_before", "tool_name",
 )  # fmt: skip
+_ENTRY_FIELDS = (
+    "seq", "line", "entry_id", "parent_seq", "type", "at_ms", "mark", "kept_seq", "digest", "payload",
+)  # fmt: skip
 _MARK_NUMBERS = {mark: number for number, mark in enumerate(MARKS)}
 _LONGEST_BIGINT = 2**63 - 1
 _LONGEST_INT = 2**31 - 1
@@ -130,19 +133,21 @@ def entries_at(window: Window, seqs: Sequence[int]) -> Iterator[Entry]:
 
 
 def _entries(window: Window, rows: QuerySet[EntryRow]) -> Iterator[Entry]:
-    for row in rows.defer("excerpt", "call_ids").iterator(chunk_size=50):
+    for seq, line, identity, parent, kind, at_ms, mark, kept, digest, payload in rows.values_list(
+        *_ENTRY_FIELDS
+    ).iterator(chunk_size=50):
         yield Entry(
-            seq=row.seq,
-            line=row.line,
-            id=row.entry_id,
-            parent_seq=row.parent_seq,
-            type=row.type,
-            timestamp_ms=row.at_ms,
-            record=migrate(record_of(row.payload), window.version),
+            seq=seq,
+            line=line,
+            id=identity,
+            parent_seq=parent,
+            type=kind,
+            timestamp_ms=at_ms,
+            record=migrate(record_of(payload), window.version),
             raw=b"",
-            mark=cast(Mark, row.mark),
-            kept_seq=row.kept_seq,
-            digest=bytes(row.digest),
+            mark=cast(Mark, mark),
+            kept_seq=kept,
+            digest=bytes(digest),
         )
 
 

@@ -5,10 +5,11 @@ The reader asks for every entry; what is missing or doubled becomes a problem.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sessions_app.importers.links import name_of
+from sessions_app.tokens import javascript as js
 from sessions_app.transcripts.transcript import Entry, JsonObject, Problem
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def call_ids(message: JsonObject) -> Iterator[str]:
     """The ids of the tool calls in an assistant message."""
     content = message.get("content")
     for block in content if isinstance(content, list) else ():
-        if isinstance(block, Mapping) and block.get("type") in (
+        if isinstance(block, js.OBJECT) and block.get("type") in (
             "toolCall",
             "toolUse",
             "functionCall",

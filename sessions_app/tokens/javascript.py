@@ -13,9 +13,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from json.encoder import encode_basestring
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Final, TypeGuard
+
+import orjson
 
 SPACE: Final = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -33,6 +36,7 @@ ANY_CLASS: Final = "[^\\n\\r\\u2028\\u2029]"
 """``.`` for use in a Python pattern."""
 
 MAX_SAFE_INTEGER: Final = 2**53 - 1
+_PLAIN_DEPTH = 16
 
 _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
@@ -271,6 +275,10 @@ def to_number(value: object) -> int | float:
     return float(text) if _WHOLE_TEXT.match(text) is None else int(text)
 
 
+OBJECT: Final = (dict, Mapping)
+"""What JSON calls an object, for ``isinstance``: the usual class first, for the abstract one is slow to ask."""
+
+
 # --- JSON ------------------------------------------------------------------------------------------
 class NoJson(ValueError):
     """The value cannot be written as JSON (a cycle, or an object Python does not map)."""
@@ -291,12 +299,33 @@ def json_text(value: Any) -> str:
     Raises:
         NoJson: for values that JSON cannot hold.
     """
+    if _is_plain(value):
+        with suppress(TypeError):  # a lone surrogate
+            return orjson.dumps(value).decode()
     parts: list[str] = []
     try:
         _write(value, parts.append)
     except RecursionError as error:
         raise NoJson("nested too deeply, or a cycle") from error
     return "".join(parts)
+
+
+def _is_plain(value: Any, depth: int = 0) -> bool:
+    """Whether every JSON writer puts the value down alike: no fractions, no large numbers, no keys that
+    JavaScript lists before others, not too deep."""
+    kind = type(value)
+    if kind is str or value is None or kind is bool:
+        return True
+    if kind is int:
+        return -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER
+    if depth > _PLAIN_DEPTH:
+        return False
+    if kind is dict:
+        return all(
+            type(key) is str and not key[:1].isdecimal() and _is_plain(held, depth + 1)
+            for key, held in value.items()
+        )
+    return kind is list and all(_is_plain(held, depth + 1) for held in value)
 
 
 def _write(value: Any, out: Callable[[str], None]) -> None:

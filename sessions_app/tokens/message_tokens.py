@@ -174,7 +174,7 @@ def context_tokens(
 def _blocks(content: object) -> list[Mapping[str, Any]]:
     if not isinstance(content, list):
         return []
-    return [block for block in content if isinstance(block, Mapping)]
+    return [block for block in content if isinstance(block, js.OBJECT)]
 
 
 def _content_chars(content: object, image_chars: int) -> int:

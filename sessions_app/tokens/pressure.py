@@ -198,7 +198,7 @@ class _Pressure:
     def _block(self, block: object, chars_per_token: int) -> int:
         if isinstance(block, str):
             return self.text(block, chars_per_token)
-        if not isinstance(block, Mapping):
+        if not isinstance(block, js.OBJECT):
             return self.json(block, chars_per_token)
         kind = block.get("type")
         if kind == "image":
@@ -220,13 +220,14 @@ class _Pressure:
         calls = message.get("tool_calls") if calls is None else calls
         if isinstance(calls, list):
             total += sum(
-                self._call(call) if isinstance(call, Mapping) else self.json(call) for call in calls
+                self._call(call) if isinstance(call, js.OBJECT) else self.json(call)
+                for call in calls
             )
         return total
 
     @staticmethod
     def _is_call(block: object) -> bool:
-        return isinstance(block, Mapping) and block.get("type") in ("toolCall", "tool_use")
+        return isinstance(block, js.OBJECT) and block.get("type") in ("toolCall", "tool_use")
 
     def _call(self, call: Mapping[str, Any]) -> int:
         given = (call.get(key) for key in ("arguments", "input", "args"))

@@ -61,7 +61,7 @@ def pruner_message_chars(message: Any, rules: PrunerCharRules) -> int:
         TypeError: where the runtime fails too: no content to iterate over, or a malformed block where
             the version rejects those. The text is the runtime's.
     """
-    role = message.get("role") if isinstance(message, Mapping) else None
+    role = message.get("role") if isinstance(message, js.OBJECT) else None
     if role == "assistant":
         blocks = _objects(message, "message.content")
         return sum(_answer_block(block, rules) for block in blocks)
@@ -83,12 +83,12 @@ def blocks_of(
     for block in _items(message, name):
         if block is None and rules.rejects_malformed:
             raise TypeError("Cannot read properties of null (reading 'type')")
-        if isinstance(block, Mapping):
+        if isinstance(block, js.OBJECT):
             yield block
 
 
 def _objects(message: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
-    return (block for block in _items(message, name) if isinstance(block, Mapping))
+    return (block for block in _items(message, name) if isinstance(block, js.OBJECT))
 
 
 def _items(message: Mapping[str, Any], name: str) -> Sequence[Any]:

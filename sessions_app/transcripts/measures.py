@@ -7,7 +7,7 @@ pressure of the pre-prompt check (4.3) and the characters of cache-TTL pruning (
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,7 +84,7 @@ def context_message(entry_type: str, record: JsonObject) -> JsonObject:
     """The message an entry adds to the context, empty when it adds none."""
     if entry_type == "message":
         message = record.get("message")
-        return message if isinstance(message, Mapping) else {}
+        return message if isinstance(message, js.OBJECT) else {}
     if entry_type == "custom_message":
         return {
             "role": "custom",

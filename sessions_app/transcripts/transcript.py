@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sessions_app.tokens import javascript as js
+
 JsonObject = Mapping[str, Any]
 
 Mark = Literal["", "flush", "injected", "copy", "compact_command", "unknown_type"]
@@ -74,7 +76,7 @@ class Entry:
     def message(self) -> JsonObject:
         """The message of a message entry, else an empty one."""
         message = self.record.get("message") if self.type == "message" else None
-        return message if isinstance(message, Mapping) else {}
+        return message if isinstance(message, js.OBJECT) else {}
 
     @property
     def role(self) -> str:

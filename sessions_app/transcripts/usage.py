@@ -115,7 +115,7 @@ USAGE_2026_5_28: Final = UsageRules(
 
 def read_usage(record: object, rules: UsageRules = USAGE_2026_5_28) -> Usage | None:
     """An already normalised record (`input`, `cacheRead`, ...) with its numbers as they are."""
-    if not isinstance(record, Mapping):
+    if not isinstance(record, js.OBJECT):
         return None
     return Usage(
         input=_number(record.get("input")),
@@ -133,7 +133,7 @@ def normalize_usage(raw: object, rules: UsageRules = USAGE_2026_5_28) -> Usage |
     The first field that is neither missing nor null is taken, whatever it holds; if it is not a finite
     number the figure is unknown.
     """
-    if not isinstance(raw, Mapping):
+    if not isinstance(raw, js.OBJECT):
         return None
     cache_read = rules.count(_first(raw, rules.cache_read))
     prompt: object = _first(raw, rules.input)
@@ -233,7 +233,9 @@ def _first(raw: Mapping[str, Any], paths: tuple[Path, ...]) -> object:
 def _at(raw: Mapping[str, Any], path: Path) -> Any:
     value: Any = raw
     for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
+        if value is None or not isinstance(value, js.OBJECT):
+            return None
+        value = value.get(key)
     return value
 
 
@@ -241,7 +243,7 @@ def _counts_cache_inside(raw: Mapping[str, Any]) -> bool:
     """A field that is there counts, even when it is null."""
     for *parents, key in CACHED_INSIDE_INPUT:
         holder = _at(raw, tuple(parents))
-        if isinstance(holder, Mapping) and key in holder:
+        if isinstance(holder, js.OBJECT) and key in holder:
             return True
     return False
 
@@ -271,11 +273,11 @@ def reported_context(messages: Sequence[Mapping[str, Any]]) -> ReportedContext |
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
         usage = message.get("usage") if message.get("role") == "assistant" else None
-        if not isinstance(usage, Mapping):
+        if not isinstance(usage, js.OBJECT):
             continue
         reported = usage.get("contextUsage")
-        state = reported.get("state") if isinstance(reported, Mapping) else None
-        tokens = reported.get("totalTokens") if isinstance(reported, Mapping) else None
+        state = reported.get("state") if isinstance(reported, js.OBJECT) else None
+        tokens = reported.get("totalTokens") if isinstance(reported, js.OBJECT) else None
         if state == "available" and js.is_finite(tokens) and tokens > 0:
             return ReportedContext(tokens, index)
         if state is None and message.get("api") == CLI_API:
