@@ -317,7 +317,7 @@ def _is_plain(value: Any, depth: int = 0) -> bool:
     if kind is str or value is None or kind is bool:
         return True
     if kind is int:
-        return -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER
+        return bool(-MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER)
     if depth > _PLAIN_DEPTH:
         return False
     if kind is dict:

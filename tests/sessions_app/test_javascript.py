@@ -115,6 +115,25 @@ def test_json_text_reads_back_as_the_same_value(value: object) -> None:
     assert js.json_text(again) == js.json_text(value)
 
 
+mixed_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | any_text
+    | st.from_regex(r"[0-9]{0,3}"),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(any_text, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(mixed_values)
+def test_plain_values_are_written_as_all_others_are(value: object) -> None:
+    parts: list[str] = []
+    js._write(value, parts.append)
+    assert js.json_text(value) == "".join(parts)
+
+
 def test_json_text_refuses_what_json_cannot_hold() -> None:
     cycle: list[object] = []
     cycle.append(cycle)
