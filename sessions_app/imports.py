@@ -34,6 +34,7 @@ from sessions_app.known_files import (
     windows_alike,
 )
 from sessions_app.models import Agent, Session, Team, Window
+from sessions_app.rewritten import window_of_document
 from sessions_app.rows import reader_state, storable, storable_json
 from sessions_app.tape import Tape
 from sessions_app.window_writing import SESSION_FILES, Overtaken, Progress, write_window
@@ -183,12 +184,19 @@ class _Import:
         first = next(items, None)  # raises NotATranscript before anything is written
         if first is None:
             raise NotATranscript("The file holds no entries.")
-        window = self._begin(head, before)
+        told = chain((first,), items)
+        if reader.is_document:  # it was read whole to be one
+            whole = list(told)
+            told = iter(whole)
+            window = window_of_document(self.team, reader, (item for _, item in whole), self.thread)
+        status: Status = "extended" if window else "imported"
+        if window is None:
+            window = self._begin(head, before)
         apply_index(window.session, self.known)
-        end = write_window(window, reader, tape, chain((first,), items), self.progress)
+        end = write_window(window, reader, tape, told, self.progress)
         finish_import(window.session, window)
         trail = Trail(window, reader, tape, end or BEGINNING)
-        return Imported("imported", window.session, reader.sidechains, trail=trail)
+        return Imported(status, window.session, reader.sidechains, trail=trail)
 
     def _begin(self, head_digest: str, before: int) -> Window:
         """A new session with its window. ``before`` as many windows of such a file were known.

@@ -45,6 +45,9 @@ class FileReader:
     a file that holds several.
     """
 
+    is_document = False
+    """Whether the file is one JSON document, and not a record a line."""
+
     def __init__(self, state: ReaderState | None = None, thread: str = "") -> None:
         self.form: Format | None = OPENCLAW if state is not None else None
         self._reader = Reader(state)
@@ -80,6 +83,7 @@ class FileReader:
             self.form = _format_of(head)
             if self.form is None:
                 document = self._document(found)
+                self.is_document = True
             else:
                 self._use(self.form)
         stretches = iter((document,)) if document else self._stretches(found)

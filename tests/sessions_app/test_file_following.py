@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -249,3 +250,27 @@ def test_rows_of_a_live_store_are_stored_as_they_come(alice: Person, tmp_path: P
     assert isinstance(follower, StoreFollower)
     assert Event.objects.count() >= 18
     store.close()
+
+
+@pytest.mark.parametrize("way", ["in place", "by rename"])
+def test_a_document_that_is_written_anew_with_every_message_stays_one_session(
+    file: Followed, way: str
+) -> None:
+    messages = [
+        {
+            "id": f"m{n}",
+            "timestamp": f"2026-01-01T00:00:{n:02}Z",
+            "type": "user",
+            "content": "go on",
+        }
+        for n in range(4)
+    ]
+    for count in range(1, 5):
+        document = {"sessionId": "g", "projectHash": "p", "messages": messages[:count]}
+        path = file.path.with_name("session-1.json")
+        place = path.with_suffix(".new") if way == "by rename" else path
+        place.write_text(json.dumps(document, indent=2))
+        place.rename(path)
+        assert file.look() == 1
+        assert file.look() == 0
+        assert Session.objects.get().entry_count == count

@@ -105,3 +105,51 @@ def test_the_page_of_another_agents_session_says_whose_it_is(alice: Person) -> N
     page = alice.client.get(f"/sessions/{session.uuid}/").content.decode()
     assert "imported from Codex" in page
     assert "had managed" in page
+
+
+def gemini(*messages: Any) -> bytes:
+    """A session of Gemini CLI as it writes it: one document, on many lines."""
+    document = {"sessionId": "g1", "projectHash": "p", "startTime": "2026-01-01T00:00:00Z", "messages": list(messages)}  # fmt: skip
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2)
+
+
+def gemini_message(number: int, kind: str, text: str, **more: Any) -> dict[str, Any]:
+    at = f"2026-01-01T00:00:{number:02}Z"
+    return {"id": f"m{number}", "timestamp": at, "type": kind, "content": text, **more}
+
+
+ASKED = gemini_message(1, "user", "list the files")
+CALL = {"id": "c1", "name": "ls", "args": {}, "status": "success", "result": "a.txt"}
+RUNNING = gemini_message(2, "gemini", "I look", toolCalls=[{**CALL, "status": "executing", "result": None}])  # fmt: skip
+ANSWERED = gemini_message(2, "gemini", "I look", toolCalls=[CALL])
+
+
+def test_a_document_that_is_written_anew_goes_on_with_its_session(alice: Person) -> None:
+    stages = [[ASKED], [ASKED, RUNNING], [ASKED, ANSWERED], [ASKED, ANSWERED, gemini_message(3, "user", "thanks")]]  # fmt: skip
+    statuses = [import_file(alice.team, source_of(gemini(*stage))).status for stage in stages]
+    assert statuses == ["imported", "extended", "extended", "extended"]
+    assert stored(Window.objects.get()) == whole(gemini(*stages[-1]))
+    assert import_file(alice.team, source_of(gemini(*stages[-1]))).status == "unchanged"
+    assert Session.objects.get().entry_count == Entry.objects.count() == 4
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        gemini(gemini_message(1, "user", "something else"), ANSWERED),
+        gemini(ASKED),
+        gemini(ASKED, ANSWERED).replace(b'"g1"', b'"g2"'),
+    ],
+    ids=["another past", "less than before", "another session"],
+)
+def test_what_is_no_continuation_is_a_session_of_its_own(alice: Person, other: bytes) -> None:
+    import_file(alice.team, source_of(gemini(ASKED, ANSWERED)))
+    before = stored(Window.objects.get())
+    assert import_file(alice.team, source_of(other)).status == "imported"
+    assert stored(Window.objects.order_by("pk").first()) == before  # type: ignore[arg-type]
+
+
+def test_another_teams_document_stays_theirs(alice: Person, bob: Person) -> None:
+    import_file(alice.team, source_of(gemini(ASKED)))
+    assert import_file(bob.team, source_of(gemini(ASKED, ANSWERED))).status == "imported"
+    assert Window.objects.filter(session__team=alice.team).get().entry_count == 1
