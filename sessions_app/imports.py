@@ -37,7 +37,7 @@ from sessions_app.models import Agent, Session, Team, Window
 from sessions_app.rewritten import window_of_document
 from sessions_app.rows import reader_state, storable, storable_json
 from sessions_app.tape import Tape
-from sessions_app.window_writing import SESSION_FILES, Overtaken, Progress, write_window
+from sessions_app.window_writing import SESSION_FILES, Items, Overtaken, Progress, write_window
 
 MAX_ATTEMPTS = 20
 IMPORTED_FIELDS = (
@@ -184,7 +184,7 @@ class _Import:
         first = next(items, None)  # raises NotATranscript before anything is written
         if first is None:
             raise NotATranscript("The file holds no entries.")
-        told = chain((first,), items)
+        told: Items = chain((first,), items)
         if reader.is_document:  # it was read whole to be one
             whole = list(told)
             told = iter(whole)
