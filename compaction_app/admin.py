@@ -27,6 +27,7 @@ from compaction_app.models import (
     CompactionRecord,
     Decision,
     FlushRecord,
+    KeptWhatIf,
     MemoryFile,
     MemoryNote,
     PolicyVersion,
@@ -196,6 +197,19 @@ class PolicyVersionAdmin(EvidenceAdmin):
     search_help_text = "The id of a version or an agent, in full."
     exclude = ("settings",)
     readonly_fields = (page_of("policy"), json_of("settings"))
+
+
+@admin.register(KeptWhatIf)
+class KeptWhatIfAdmin(EvidenceAdmin):
+    """What a person kept of a session's what-ifs; it is forgotten on the session's page."""
+
+    list_display = ("uuid", "name", "session_id", "rule_set", "author", "created_at")
+    list_filter = (ByRuleSet, "created_at")
+    list_select_related = ("author",)
+    found_by = (("session", "uuid"),)
+    search_help_text = "The id of a kept what-if or of a session, in full."
+    exclude = ("totals",)
+    readonly_fields = (json_of("totals"),)
 
 
 @admin.register(MemoryFile)

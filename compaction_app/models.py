@@ -18,6 +18,7 @@ from compaction_app.evidence_models import DecisionCheckpoint as DecisionCheckpo
 from compaction_app.evidence_models import LiveStep as LiveStep
 from compaction_app.evidence_models import StoredConfig as StoredConfig
 from compaction_app.exact_json import ExactJson
+from compaction_app.kept_models import KeptWhatIf as KeptWhatIf
 from compaction_app.memory_models import MemoryFile as MemoryFile
 from compaction_app.memory_models import MemoryNote as MemoryNote
 from compaction_app.policy_models import PolicyVersion as PolicyVersion

@@ -14,6 +14,7 @@ from django_htmx.http import replace_url
 
 from compaction_app.family import family
 from compaction_app.forms import query_of, read_query
+from compaction_app.kept_what_ifs import kept_context
 from compaction_app.lost_page import lost_context
 from compaction_app.lost_rows import counted_rows
 from compaction_app.panel import panel_context
@@ -53,7 +54,7 @@ def session(request: HttpRequest, uuid: UUID) -> HttpResponse:
     context["family"] = family(found)
     page = entries_page(found, {"only": "all"})
     context["is_followed"] = is_followed(found)
-    context |= work_of(found)
+    context |= work_of(found) | kept_context(situation)
     context |= page | {"problems": query.problems, "file_problems": page["problems"]}
     return render(request, "compaction/session.html", context)
 
