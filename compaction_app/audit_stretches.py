@@ -17,6 +17,7 @@ import numpy as np
 from compaction_app.engine.simulation.audit import AuditedTurn, Since, audited_turns
 from compaction_app.engine.simulation.inputs import Known, SimulationInputs, inputs_under
 from compaction_app.engine.simulation.recording import read_recording
+from compaction_app.engine.simulation.usage import ByDensity
 from compaction_app.engine.turn.state import line_bytes
 from compaction_app.envelopes import stored_envelope
 from compaction_app.runs import Situation, timeline_for
@@ -149,8 +150,14 @@ def _inputs(situation: Situation, stretch: Stretch) -> SimulationInputs:
 
 
 def _like(facts: SimulationInputs, inputs: SimulationInputs) -> SimulationInputs:
-    """What was measured at the beginning holds all along: new ids, bills, system prompt, envelope."""
-    return replace(inputs, setup=facts.setup, rule=facts.rule, envelope=facts.envelope)
+    """What was measured at the beginning holds all along: new ids, density, system prompt, envelope.
+
+    The weights of messages are each stretch's own: they hold on to the messages that they know.
+    """
+    rule, first = inputs.rule, facts.rule
+    if isinstance(rule, ByDensity) and isinstance(first, ByDensity):
+        rule = replace(rule, density=first.density)
+    return replace(inputs, setup=facts.setup, rule=rule, envelope=facts.envelope)
 
 
 def _moved(entry: Entry, first: int) -> Entry:

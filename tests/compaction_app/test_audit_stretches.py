@@ -107,6 +107,25 @@ def test_memory_holds_one_cycle_at_a_time(
     assert max(read) < session.entry_count * 0.7
 
 
+def test_no_stretch_holds_on_to_the_messages_of_another(
+    team: Team, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = audited(team, "keep-small-32k")
+    settings.AUDIT_ENTRIES = 10
+    rules: list[Any] = []
+    real = audit_stretches.audited_turns
+
+    def seen(inputs: Any, since: Any) -> Any:
+        rules.append(inputs.rule)
+        return real(inputs, since)
+
+    monkeypatch.setattr(audit_stretches, "audited_turns", seen)
+    forget(session)
+    audits.audit_session(session)
+    assert len({id(rule.weights) for rule in rules}) == len(rules) > 3
+    assert len({rule.density for rule in rules}) == 1
+
+
 def test_a_stretch_begins_behind_the_first_turn_after_a_compaction() -> None:
     script = chat(4).compaction("e5")  # entry 8
     for _ in range(5):

@@ -12,7 +12,7 @@ from compaction_app.kept_what_ifs import MOST_KEPT
 from compaction_app.models import KeptWhatIf
 from compaction_app.runs import replay_for, situation_of
 from sessions_app.models import Session
-from tests.compaction_app.pages.conftest import Bring
+from tests.compaction_app.conftest import Bring
 from tests.compaction_app.pages.page import CONFIG, HOSTILE, address
 from tests.conftest import Person
 from tests.engine.builders import chat

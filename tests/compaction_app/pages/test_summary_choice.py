@@ -7,7 +7,7 @@ from django.test import Client
 
 from compaction_app.forms import query_of, read_query
 from compaction_app.runs import situation_of
-from tests.compaction_app.pages.conftest import Bring
+from tests.compaction_app.conftest import Bring
 from tests.compaction_app.pages.page import CONFIG, RESULT, Page, address
 from tests.engine.builders import chat
 
