@@ -6,6 +6,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 from uuid import UUID
@@ -279,11 +280,12 @@ class ReadSettings:
     rules: RuleSet
 
 
+@lru_cache(maxsize=KEPT_REPLAYS)
 def read_settings(
     text: str, store_version: str = "", header_version: int | None = None
 ) -> ReadSettings:
     """Never raises; an unreadable file is an empty one with a finding. What a store or a transcript says
-    of its version comes first (``rule_set_of``)."""
+    of its version comes first (``rule_set_of``). The last few are kept in memory."""
     if not text:
         return ReadSettings({}, (), rule_set_of({}, store_version, header_version))
     said = read_config(text, DEFAULT_RULE_SET.config).config

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -30,10 +31,10 @@ from sessions_app.watch_views import is_followed
 @require_safe
 def session(request: HttpRequest, uuid: UUID) -> HttpResponse:
     """The page; asked by HTMX only the part that the knobs change."""
-    found = access.load(Session.objects.select_related("agent"), request.user, uuid)
+    target = request.headers.get("HX-Target", "")
+    found = access.load(_sessions(target), request.user, uuid)
     situation = situation_of(found)
     query = read_query(request.GET.dict(), situation)
-    target = request.headers.get("HX-Target", "")
     context: dict[str, Any] = {"nav": "sessions", "session": found}
     if target == "details":
         context |= details_context(situation, query)
@@ -80,6 +81,13 @@ def lost_what_if(request: HttpRequest, uuid: UUID) -> HttpResponse:
         address = query_of(query, situation)
         return redirect(f"{reverse('session', args=(uuid,))}?{address}#differences")
     return render(request, "compaction/_difference_rows.html", {"rows": rows})
+
+
+def _sessions(target: str) -> QuerySet[Session]:
+    """Sessions as a request needs them: a move of a knob reads nothing of what the list shows, which is
+    90 KB of JSON for a long session."""
+    sessions = Session.objects.select_related("agent")
+    return sessions.defer("summary", "spark", "facts") if target == "result" else sessions
 
 
 def _shows_the_same(request: HttpRequest) -> bool:

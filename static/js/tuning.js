@@ -1,6 +1,21 @@
 // Sliders and their number fields move together; every move asks for a new result.
 // The form itself sends the request (hx-sync="this:replace" drops the answer to an older one).
 
+// The first move asks at once; while a knob is dragged on, its last place is asked for every so often.
+const REST_MS = 40;
+let askedAt = -REST_MS;
+let waiting;
+const ask = (form) => {
+  clearTimeout(waiting);
+  const left = askedAt + REST_MS - performance.now();
+  if (left > 0) {
+    waiting = setTimeout(ask, left, form);
+    return;
+  }
+  askedAt = performance.now();
+  form.dispatchEvent(new Event("tune"));
+};
+
 document.addEventListener("input", (event) => {
   const field = event.target;
   const form = field.closest?.("#tuning");
@@ -13,7 +28,7 @@ document.addEventListener("input", (event) => {
   } else {
     return;
   }
-  form.dispatchEvent(new Event("tune"));
+  ask(form);
 });
 
 document.addEventListener("change", (event) => {
