@@ -10,6 +10,9 @@ import zstandard
 from sessions_app.transcripts.json_lines import NotJson, parse_json
 
 COMPRESS_FROM = 512
+SIZE_WITHIN = 18
+"""A compressed record tells its size within so many bytes."""
+
 _MAGIC = b"\x28\xb5\x2f\xfd"
 _LEVEL = 1
 _of_thread = threading.local()
@@ -35,6 +38,12 @@ def unpack(stored: bytes | memoryview) -> bytes:
     """The bytes that ``pack`` was given; a JSON record never begins with zstd's magic number."""
     stored = bytes(stored)
     return zstandard.decompress(stored) if stored.startswith(_MAGIC) else stored
+
+
+def raw_size(head: bytes | memoryview, size: int) -> int:
+    """How many bytes ``pack`` was given, from the first ones of what it made and their number."""
+    head = bytes(head)
+    return zstandard.frame_content_size(head) if head.startswith(_MAGIC) else size
 
 
 def record_of(stored: bytes | memoryview) -> dict[str, Any]:

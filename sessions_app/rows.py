@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import BinaryField, QuerySet
+from django.db.models.functions import Length, Substr
 
 from sessions_app.importers.answers import call_ids
 from sessions_app.importers.links import Links, migrate, name_of
@@ -15,7 +16,7 @@ from sessions_app.importers.marks import message_of, turn_mark
 from sessions_app.importers.openclaw import ReaderState
 from sessions_app.models import Entry as EntryRow
 from sessions_app.models import Window
-from sessions_app.payload import pack, record_of
+from sessions_app.payload import SIZE_WITHIN, pack, raw_size, record_of
 from sessions_app.transcripts.columns import MARKS, Columns, columns_of_rows, count_of, kind_of
 from sessions_app.transcripts.measures import Measures, context_message
 from sessions_app.transcripts.transcript import Entry, Header, JsonObject, Mark
@@ -23,7 +24,7 @@ from sessions_app.transcripts.transcript import Entry, Header, JsonObject, Mark
 _COLUMN_FIELDS = (
     "type", "role", "mark", "parent_seq", "kept_seq", "at_ms", "tokens", "thinking_tokens", "call_tokens",
     "pressure", "exact", "result_chars", "images", "pruner_chars", "view_chars", "is_wide", "usage_input",
-    "usage_output", "usage_cache_read", "usage_cache_write", "tokens_before", "tool_name",
+    "usage_output", "usage_cache_read", "usage_cache_write", "tokens_before",
 )  # fmt: skip
 _ENTRY_FIELDS = (
     "seq", "line", "entry_id", "parent_seq", "type", "at_ms", "mark", "kept_seq", "digest", "payload",
@@ -101,10 +102,14 @@ def entry_values(window: Window, entry: Entry, measures: Measures) -> dict[str, 
 
 def columns_of_window(window: Window) -> Columns:
     """The numeric columns of a window's entries, in order; no text is loaded."""
-    rows = EntryRow.objects.filter(window=window).order_by("seq").values_list(*_COLUMN_FIELDS)
+    rows = EntryRow.objects.filter(window=window).order_by("seq")
+    sized = rows.annotate(
+        head=Substr("payload", 1, SIZE_WITHIN, output_field=BinaryField()), size=Length("payload")
+    )
+    found = sized.values_list(*_COLUMN_FIELDS, "head", "size", "tool_name")
     return columns_of_rows(
-        (kind_of(kind, role), _MARK_NUMBERS[mark], *numbers)
-        for kind, role, mark, *numbers in rows.iterator(chunk_size=5000)
+        (kind_of(kind, role), _MARK_NUMBERS[mark], *numbers, raw_size(head, size) + 1, tool)
+        for kind, role, mark, *numbers, head, size, tool in found.iterator(chunk_size=5000)
     )
 
 

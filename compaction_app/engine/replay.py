@@ -22,6 +22,7 @@ from compaction_app.engine.passed import NOTHING_PASSED, Passed
 from compaction_app.engine.policy import Policy
 from compaction_app.engine.replay_context import Cut
 from compaction_app.engine.replay_events import COMPACTIONS, Event
+from compaction_app.engine.replay_flushes import FlushTurns
 from compaction_app.engine.replay_prunable import Trimmed
 from compaction_app.engine.replay_pruned_calls import CallPruning
 from compaction_app.engine.replay_pruning_found import PrunedCalls
@@ -116,7 +117,7 @@ def replay(
     sizes = ContextSizes(rows, lines, around, weights.calibration, system_tokens, keep_is_set=keeps)
     run = TurnRules(
         rows, lines, around, policy, weights.calibration, summaries, sizes, pruning,
-        passed.prompt_under(lines.window),
+        FlushTurns(grown, lines, around), passed.prompt_under(lines.window),
     )  # fmt: skip
     prompt = np.full(grown.calls, UNKNOWN, np.int64)
     last = max(grown.calls - 1, 0)

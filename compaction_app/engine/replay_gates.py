@@ -25,7 +25,7 @@ class Judged:
 
     tokens: int
     decision: Decision
-    total: int
+    total: int | None
 
 
 class TokenGates:
@@ -65,20 +65,23 @@ class TokenGates:
             return TranscriptEstimate(context.last_prompt, context.last_output or None)
         return TranscriptEstimate(self._rows.estimate(0, end) or None)
 
-    def flush(self, context: Context, estimate: int | None) -> Judged | None:
-        """A memory flush that is due, once a cycle."""
+    def flush(self, context: Context, estimate: int | None, end: int) -> Judged | None:
+        """A memory flush that is due, once a cycle: by tokens, or by the size that the transcript has with
+        the rows before ``end``."""
         line, plan, total = self.flush_line, self._lines.flush_plan, context.stored_total
         if not line.active or plan is None or context.flushed_count == context.compactions:
             return None
-        if total is None or context.last_prompt is None:
+        size = self._rows.bytes_to(end) + context.own_bytes
+        forced, last = 0 < plan.force_bytes <= size, context.last_prompt
+        if (total is None or last is None) and not forced:
             return None
-        coming = estimate or 0
-        reads = estimate is not None and total + coming >= line.tokens - READ_BUFFER_TOKENS
+        coming, known = estimate or 0, total or 0
+        reads = estimate is not None and known + coming >= line.tokens - READ_BUFFER_TOKENS
         if reads and not context.has_bill and self._ends_at_compaction:
             reads = False
-        snapshot = max(total, context.last_prompt) if reads else total
+        snapshot = max(known, last or 0) if reads else known
         projected = snapshot + (context.last_output if reads else 0) + coming
-        if projected < line.tokens:
+        if projected < line.tokens and not forced:
             return None
         situation = FlushSituation(
             plan=FlushPlan(plan, "", "", ""),
@@ -87,10 +90,10 @@ class TokenGates:
             prompt_estimate=estimate or None,
             index=self._rules.session_index,
         )
-        usage = Usage(input=context.last_prompt, output=context.last_output) if reads else None
-        last = LastUsage(0, usage, 0) if usage else None
-        decision = decide_flush(situation, last, None, self._rules.id).decision
-        return Judged(projected, decision, snapshot) if decision.fired else None
+        usage = Usage(input=last, output=context.last_output) if reads and last else None
+        read = LastUsage(0, usage, 0) if usage else None
+        decision = decide_flush(situation, read, size, self._rules.id).decision
+        return Judged(projected, decision, snapshot or None) if decision.fired else None
 
     @property
     def _ends_at_compaction(self) -> bool:

@@ -53,6 +53,7 @@ class ReplayRows:
         self.token_sums, self.pressure_sums, self._counted_sums = np.zeros(
             (3, len(kept) + 1), np.int64
         )
+        self._byte_sums = np.cumsum(np.concatenate(([0], np.maximum(rows.bytes, 0) * kept)))
         self.version = self._ready = 0
         self.shortened: list[tuple[int, int]] = []
         """Where results were cut for good: before which row that happened, and the first row cut."""
@@ -94,6 +95,10 @@ class ReplayRows:
         """Token pressure of the rows, before the safety margin."""
         self._reach(end)
         return int(self.pressure_sums[end] - self.pressure_sums[start])
+
+    def bytes_to(self, end: int) -> int:
+        """Bytes of the lines of all rows up to ``end``: a file only grows."""
+        return int(self._byte_sums[end])
 
     def first_within(self, start: int, end: int, room: float) -> int:
         """The first row from which on the rows up to ``end`` press no more than ``room`` tokens."""

@@ -41,7 +41,8 @@ class ContextSizes:
     def prompts(self, context: Context, places: Ints) -> Ints:
         """Billed tokens of prompts with the rows before each place."""
         weight = self._rows.weights_to(context.start, places)
-        prompts = np.rint(self._calibration.overhead + context.summary_weight + weight)
+        beside = context.summary_weight + context.flush_tokens * self._calibration.density
+        prompts = np.rint(self._calibration.overhead + beside + weight)
         return np.asarray(prompts, np.int64)
 
     def prompt(self, context: Context, place: int) -> int:
@@ -51,30 +52,35 @@ class ContextSizes:
         """The estimate of the pre-prompt check for a prompt that ends before the row ``end``."""
         routing = self._rules.routing
         if routing is not None and not routing.weighs_shape:
-            weight = context.summary_tokens + self._rows.estimate(context.start, end)
-            return int(js.ceil(weight * SAFETY_MARGIN))
+            return int(js.ceil(self._estimate(context, end) * SAFETY_MARGIN))
         summary = MESSAGE_OVERHEAD if context.compactions else 0
         if self._rules.pressure.renders:
             summary += context.summary_tokens
-        weight = self._rows.pressure(context.start, end) + summary + self._system_pressure()
+        beside = summary + context.flush_pressure + self._system_pressure()
+        weight = self._rows.pressure(context.start, end) + beside
         return int(js.ceil(weight * SAFETY_MARGIN))
 
     def left(self, context: Context, end: int, *, is_live: bool) -> int:
         """What a compaction counts as left by it (``engine.turn.live_size`` while a run is alive)."""
         if is_live and self._rules.turn.weighs_live:
             return int(self.pressure(context, end) + js.ceil(MESSAGE_OVERHEAD * SAFETY_MARGIN))
-        return context.summary_tokens + self._rows.estimate(context.start, end)
+        return self._estimate(context, end)
 
     def keep(self, context: Context, end: int, *, is_live: bool) -> float:
         """The tokens that a compaction of the rows up to ``end`` keeps, as cuts count them."""
         keep = self._lines.settings.keep_recent_tokens
         if self._keep_is_set or not self._rules.turn.weighs_keep:
             return keep
-        estimated = context.summary_tokens + self._rows.estimate(context.start, end)
+        estimated = self._estimate(context, end)
         counted = self._counted(context, end, estimated)
         if 0 < estimated < counted:
             keep = math.floor(keep * estimated / counted)
         return min(keep, self._fitting(context, end)) if is_live else keep
+
+    def _estimate(self, context: Context, end: int) -> int:
+        """The runtime's estimate of the messages of a context that ends before the row ``end``."""
+        beside = context.summary_tokens + context.flush_tokens
+        return beside + self._rows.estimate(context.start, end)
 
     def _counted(self, context: Context, end: int, estimated: int) -> int:
         """The last bill of the context, and the estimate of what came after it."""

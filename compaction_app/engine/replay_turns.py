@@ -19,6 +19,7 @@ from compaction_app.engine.policy_config import result_limits
 from compaction_app.engine.pruning.caps import live_max_chars
 from compaction_app.engine.replay_context import Context
 from compaction_app.engine.replay_events import Event, EventKind
+from compaction_app.engine.replay_flushes import FlushTurns
 from compaction_app.engine.replay_gates import TokenGates
 from compaction_app.engine.replay_pruned_calls import CallPruning
 from compaction_app.engine.replay_rows import ReplayRows
@@ -45,12 +46,14 @@ class TurnRules:
         summaries: SummarySizes,
         sizes: ContextSizes,
         pruning: CallPruning,
+        flushes: FlushTurns,
         accepted: int = 0,
     ) -> None:
         self.events: list[Event] = []
         self.blocked = 0
         self._rows, self._lines, self._around, self._policy = rows, lines, around, policy
         self._calibration, self._summaries, self._pruning = calibration, summaries, pruning
+        self._flushes, self._flushed = flushes, 0
         # What the provider answered in the recording it does not refuse here.
         self._refused_over = max(lines.window, accepted)
         self._order = around.rules.turn.orders[around.path]
@@ -168,12 +171,14 @@ class TurnRules:
         )
 
     def _flush(self, estimate: int | None) -> None:
-        judged, line = self._gates.flush(self._context, estimate), self._gates.flush_line
+        context, line = self._context, self._gates.flush_line
+        judged = self._gates.flush(context, estimate, self._end)
         if judged is not None:
             self._add("flush", judged.tokens, None, line.tokens, line.unit, judged.decision)
-            self._context.flushed_count = self._context.compactions
-            self._context.stored_total = judged.total
+            context.flushed_count, context.stored_total = context.compactions, judged.total
             if self._around.rules.turn.flush_stored:
+                context.flush(self._end, self._flushes.size(self._flushed))
+                self._flushed += 1
                 self._pruning.attempt_without_call(self._end)
 
     def _check_prompt(self, start: int) -> None:

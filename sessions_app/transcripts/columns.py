@@ -52,8 +52,8 @@ class Columns:
     """One row per entry in file order; ``UNKNOWN`` where nothing is known.
 
     ``kind`` indexes ``KINDS``, ``mark`` indexes ``MARKS``; ``parent`` and ``kept`` are entry numbers;
-    times are epoch milliseconds; token columns as in ``Measures``; ``is_wide`` is 0 or 1; ``tool``
-    indexes ``tool_names``.
+    times are epoch milliseconds; token columns as in ``Measures``; ``is_wide`` is 0 or 1; ``bytes`` are
+    those of an entry's line with its end; ``tool`` indexes ``tool_names``.
     """
 
     kind: Ints
@@ -76,6 +76,7 @@ class Columns:
     usage_cache_read: Ints
     usage_cache_write: Ints
     tokens_before: Ints
+    bytes: Ints
     tool: Ints
     tool_names: tuple[str, ...] = field(default=(), kw_only=True)
 
@@ -157,6 +158,7 @@ def row_of(entry: Entry, measures: Measures) -> tuple[int | str | None, ...]:
         count_of(usage.cache_read) if usage else None,
         count_of(usage.cache_write) if usage else None,
         measures.tokens_before,
+        len(entry.raw) + 1 if entry.raw else None,
         tool if isinstance(tool, str) else "",
     )
 

@@ -100,7 +100,9 @@ def test_the_check_misses_the_prefix_of_the_prompt_only() -> None:
 def test_without_a_rule_that_fires_the_curve_is_the_billed_one() -> None:
     sample = ROOT / "sessions_app" / "samples" / "pi-v3-1-two-compactions.jsonl"
     grown = grown_from(sample.read_bytes())
-    done = replay(grown, HUGE, Circumstances())
+    # The file has 2.4 MB, and from 2 MB on its size alone forces a flush in each cycle.
+    policy = replace(HUGE, force_flush_transcript_bytes=0)
+    done = replay(grown, policy, Circumstances())
     assert done.events == ()
     first = int(grown.compactions.before_call[0])
     known = np.flatnonzero(grown.billed_prompt[:first] != UNKNOWN)
