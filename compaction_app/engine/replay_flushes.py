@@ -6,6 +6,7 @@ in their order; where there are no more, it answered that there is nothing to st
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -69,7 +70,7 @@ class FlushTurns:
             return FlushSize(0, 0, size.bytes)
         return size
 
-    def _message(self, message: dict[str, object], text: str) -> FlushSize:
+    def _message(self, message: Mapping[str, object], text: str) -> FlushSize:
         tokens = message_tokens(message, self.around.rules.message_tokens)
         return FlushSize(tokens, message_pressure(message), js.utf8_len(text) + LINE_BYTES)
 
