@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('compaction_app', '0012_place_of_a_silent_turn'),
+        ("compaction_app", "0012_place_of_a_silent_turn"),
         ('sessions_app', '0014_copies_of_recordings'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

@@ -60,7 +60,9 @@ def test_an_import_leaves_a_job_that_stores_what_the_audit_of_the_files_says(
 
     job.refresh_from_db()
     (run,) = runs.replayed("growth-96k-dense")
-    assert (job.state, job.result) == ("succeeded", {"turns": len(run.turns)})
+    turns = len(run.turns)
+    assert job.state == "succeeded"
+    assert job.result == {"turns": turns, "summary": f"{turns} turns judged"}
     assert exact_rows(session) == exact_decisions(run.inputs)
     turn = AuditedTurn.objects.get(number=30)
     assert [event["kind"] for event in turn.events] == ["flush", "threshold_compaction"]
