@@ -29,6 +29,9 @@ _COLUMN_FIELDS = (
 _ENTRY_FIELDS = (
     "seq", "line", "entry_id", "parent_seq", "type", "at_ms", "mark", "kept_seq", "digest", "payload",
 )  # fmt: skip
+_ENTRY_FIELDS = (
+    "seq", "line", "entry_id", "parent_seq", "type", "at_ms", "mark", "kept_seq", "digest", "payload",
+)  # fmt: skip
 _MARK_NUMBERS = {mark: number for number, mark in enumerate(MARKS)}
 _LONGEST_BIGINT = 2**63 - 1
 _LONGEST_INT = 2**31 - 1
