@@ -27,8 +27,8 @@ from sessions_app import store
 from sessions_app.models import Job, Session, Window
 from sessions_app.rows import entries_of_window, storable, storable_json
 from sessions_app.tokens.message_tokens import message_tokens
+from sessions_app.transcripts.index_updates import CompactionUpdate, increment_compaction_count
 from sessions_app.transcripts.session_context import context_of_path
-from sessions_app.transcripts.session_index import CompactionUpdate, increment_compaction_count
 from sessions_app.working import CannotDo
 from sessions_app.workspace import files_of
 from sessions_app.writer import Writer

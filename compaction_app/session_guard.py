@@ -23,7 +23,7 @@ from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.run_memory import begun, ended, memory_of, with_memory
 from sessions_app.importers.marks import turn_mark
 from sessions_app.tokens import javascript as js
-from sessions_app.transcripts.session_index import RunReport, persist_usage
+from sessions_app.transcripts.index_updates import RunReport, persist_usage
 from sessions_app.transcripts.usage import Usage, accumulate_usage
 from sessions_app.writing import BeforeWrite, JsonObject, LiveState, Verdict
 

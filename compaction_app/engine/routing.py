@@ -13,7 +13,8 @@ from typing import Any, Final, Literal
 
 from compaction_app.engine.budget import RESERVE_SHARE, effective_reserve, min_prompt_budget
 from compaction_app.engine.decision import Decision, Step
-from compaction_app.engine.pruning.recovery import RecoveryRules, plan_reduction
+from compaction_app.engine.pruning.recovery import plan_reduction
+from compaction_app.engine.pruning.recovery_rules import RecoveryRules
 from sessions_app.tokens import javascript as js
 from sessions_app.tokens import pressure
 from sessions_app.tokens.pressure import (

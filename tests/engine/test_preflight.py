@@ -16,11 +16,10 @@ from compaction_app.engine.preflight import (
     PreflightNeeds,
     PreflightSituation,
     decide_preflight,
-    failure_of,
     max_active_bytes,
-    reason_class,
     transcript_needs,
 )
+from compaction_app.engine.preflight_failures import failure_of, reason_class
 
 BOTH = [OPENCLAW_2026_4_20, OPENCLAW_2026_5_28]
 

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from compaction_app.engine.calibration import weigh
 from compaction_app.engine.compaction.cut import find_cut_point
-from compaction_app.engine.pruning.recovery import (
+from compaction_app.engine.pruning.recovery import plan_reduction, truncate_tool_results
+from compaction_app.engine.pruning.recovery_rules import (
     RECOVERY_2026_4_20,
     RECOVERY_2026_5_28,
     RecoveryRules,
-    plan_reduction,
-    truncate_tool_results,
 )
 from compaction_app.engine.replay_rows import ReplayRows
 from sessions_app.tokens import javascript as js

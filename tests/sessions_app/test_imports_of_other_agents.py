@@ -12,8 +12,7 @@ from sessions_app.imports import import_file
 from sessions_app.models import Entry, Session, Window
 from sessions_app.rows import entries_of_window
 from tests.conftest import Person, source_of
-from tests.importers.reading import DATA, SAMPLES
-from tests.importers.test_other_agents import (
+from tests.importers.other_agents import (
     CODEX,
     USER,
     claude,
@@ -21,6 +20,7 @@ from tests.importers.test_other_agents import (
     tool_result,
     tool_use,
 )
+from tests.importers.reading import DATA, SAMPLES
 
 pytestmark = pytest.mark.django_db
 

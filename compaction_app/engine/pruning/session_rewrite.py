@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from compaction_app.engine.pruning.change import Change
-from compaction_app.engine.pruning.recovery import (
+from compaction_app.engine.pruning.recovery import ReductionPlan, plan_reduction
+from compaction_app.engine.pruning.recovery_rules import (
     RECOVERY_2026_3,
     RECOVERY_2026_4_20,
     RECOVERY_2026_5_28,
     RECOVERY_2026_9,
     RecoveryRules,
-    ReductionPlan,
-    plan_reduction,
 )
 from sessions_app.tokens import javascript as js
 

@@ -13,8 +13,8 @@ from compaction_app.engine.pruning import (
     guard,
     history_images,
     pairing,
-    persist,
-    recovery,
+    persist_rules,
+    recovery_rules,
     session_rewrite,
     thinking,
     truncation_rules,
@@ -30,9 +30,9 @@ class PruningRules:
 
     truncation: truncation_rules.TruncationRules
     caps: caps.CapRules
-    recovery: recovery.RecoveryRules
+    recovery: recovery_rules.RecoveryRules
     pairing: pairing.PairingRules
-    persist: persist.PersistRules
+    persist: persist_rules.PersistRules
     session_rewrite: session_rewrite.SessionRewriteRules
     guard: guard.GuardRules
     cache_ttl: cache_ttl.CacheTtlRules
@@ -46,9 +46,9 @@ class PruningRules:
 PRUNING_2026_3: Final = PruningRules(
     truncation=truncation_rules.TRUNCATION_2026_3,
     caps=caps.CAPS_2026_3,
-    recovery=recovery.RECOVERY_2026_3,
+    recovery=recovery_rules.RECOVERY_2026_3,
     pairing=pairing.PAIRING_2026_3,
-    persist=persist.PERSIST_2026_3,
+    persist=persist_rules.PERSIST_2026_3,
     session_rewrite=session_rewrite.SESSION_REWRITE_2026_3,
     guard=guard.GUARD_2026_3,
     cache_ttl=cache_ttl.CACHE_TTL_2026_3,
@@ -60,9 +60,9 @@ PRUNING_2026_3: Final = PruningRules(
 PRUNING_2026_4_20: Final = PruningRules(
     truncation=truncation_rules.TRUNCATION_2026_4_20,
     caps=caps.CAPS_2026_4_20,
-    recovery=recovery.RECOVERY_2026_4_20,
+    recovery=recovery_rules.RECOVERY_2026_4_20,
     pairing=pairing.PAIRING_2026_4_20,
-    persist=persist.PERSIST_2026_4_20,
+    persist=persist_rules.PERSIST_2026_4_20,
     session_rewrite=session_rewrite.SESSION_REWRITE_2026_4_20,
     guard=guard.GUARD_2026_4_20,
     cache_ttl=cache_ttl.CACHE_TTL_2026_4_20,
@@ -74,9 +74,9 @@ PRUNING_2026_4_20: Final = PruningRules(
 PRUNING_2026_5_28: Final = PruningRules(
     truncation=truncation_rules.TRUNCATION_2026_5_28,
     caps=caps.CAPS_2026_5_28,
-    recovery=recovery.RECOVERY_2026_5_28,
+    recovery=recovery_rules.RECOVERY_2026_5_28,
     pairing=pairing.PAIRING_2026_5_28,
-    persist=persist.PERSIST_2026_5_28,
+    persist=persist_rules.PERSIST_2026_5_28,
     session_rewrite=session_rewrite.SESSION_REWRITE_2026_5_28,
     guard=guard.GUARD_2026_5_28,
     cache_ttl=cache_ttl.CACHE_TTL_2026_5_28,
@@ -89,11 +89,11 @@ PRUNING_2026_9: Final = replace(
     PRUNING_2026_5_28,
     truncation=truncation_rules.TRUNCATION_2026_9,
     caps=caps.CAPS_2026_9,
-    recovery=recovery.RECOVERY_2026_9,
+    recovery=recovery_rules.RECOVERY_2026_9,
     guard=guard.GUARD_2026_9,
     cache_ttl=cache_ttl.CACHE_TTL_2026_9,
     pairing=pairing.PAIRING_2026_9,
-    persist=persist.PERSIST_2026_9,
+    persist=persist_rules.PERSIST_2026_9,
     session_rewrite=session_rewrite.SESSION_REWRITE_2026_9,
     history_images=history_images.HISTORY_IMAGES_2026_9,
 )

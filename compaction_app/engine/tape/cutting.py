@@ -9,11 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from compaction_app.engine.pruning.recovery import (
-    RecoveryRules,
-    aggregate_notice,
-    plan_reduction,
-)
+from compaction_app.engine.pruning.recovery import aggregate_notice, plan_reduction
+from compaction_app.engine.pruning.recovery_rules import RecoveryRules
 from compaction_app.engine.pruning.truncate import truncate_message
 from compaction_app.engine.pruning.truncation_rules import Notice
 from compaction_app.engine.tape.row import Row, RowMaker

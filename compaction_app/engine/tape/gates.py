@@ -10,12 +10,9 @@ from compaction_app.engine.flush_run import FlushSituation, decide_flush, prompt
 from compaction_app.engine.flush_run import transcript_needs as flush_needs
 from compaction_app.engine.flush_turn import flush_turn
 from compaction_app.engine.last_usage import LastUsage, TranscriptEstimate
-from compaction_app.engine.preflight import (
-    PreflightSituation,
-    decide_preflight,
-    failure_of,
-)
+from compaction_app.engine.preflight import PreflightSituation, decide_preflight
 from compaction_app.engine.preflight import transcript_needs as preflight_needs
+from compaction_app.engine.preflight_failures import failure_of
 from compaction_app.engine.tape.compacting import compact
 from compaction_app.engine.tape.file import last_usage, recent_tokens
 from compaction_app.engine.tape.gate_constants import GateConstants
@@ -26,12 +23,8 @@ from compaction_app.engine.turn.gates import GATE_TEXT_BREAK, outcome_reason
 from compaction_app.engine.turn.record import Number
 from compaction_app.engine.turn.runtime_event import judged_text
 from sessions_app.tokens import javascript as js
-from sessions_app.transcripts.session_index import (
-    CompactionUpdate,
-    compaction_count,
-    increment_compaction_count,
-    record_flush,
-)
+from sessions_app.transcripts.index_updates import CompactionUpdate, increment_compaction_count
+from sessions_app.transcripts.session_index import compaction_count, record_flush
 
 
 def preflight(record: TurnRecord, constants: GateConstants) -> str | None:

@@ -24,11 +24,10 @@ from compaction_app.engine.tape.tape import LOOP, PRESSURE, RESULT, SENT, WORDED
 from compaction_app.engine.tape.work import SessionReplay
 from sessions_app.tokens.message_tokens import usage_tokens
 from sessions_app.tokens.pressure import SAFETY_MARGIN
+from sessions_app.transcripts.index_updates import RunReport, persist_usage
 from sessions_app.transcripts.session_index import (
-    RunReport,
     fresh_total_tokens,
     is_known_fresh,
-    persist_usage,
     was_flushed_in_cycle,
 )
 from sessions_app.transcripts.usage import Usage, prompt_tokens

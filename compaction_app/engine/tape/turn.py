@@ -18,7 +18,8 @@ from compaction_app.engine.tape.work import ReplayedTurn, SessionReplay, TurnRec
 from compaction_app.engine.turn.compacting import CompactionAsk
 from compaction_app.engine.turn.reply import gateway_reply
 from compaction_app.engine.turn.runtime_event import compacted_event, with_event
-from sessions_app.transcripts.session_index import RunReport, persist_usage, total_tokens
+from sessions_app.transcripts.index_updates import RunReport, persist_usage
+from sessions_app.transcripts.session_index import total_tokens
 from sessions_app.transcripts.usage import Usage, accumulate_usage, prompt_tokens
 
 _BEFORE_RUN: Final[Mapping[str, Callable[[TurnRecord, GateConstants], str | None]]] = {

@@ -9,7 +9,7 @@ from compaction_app.engine.turn.record import Number
 from compaction_app.engine.turn.requests import Moment, Steps
 from compaction_app.engine.turn.run import ModelRun
 from compaction_app.engine.turn.work import TurnWork
-from sessions_app.transcripts.session_index import (
+from sessions_app.transcripts.index_updates import (
     CompactionUpdate,
     RunReport,
     increment_compaction_count,

@@ -26,10 +26,10 @@ from compaction_app.engine.preflight import (
     PreflightRules,
     PreflightSituation,
     decide_preflight,
-    failure_of,
     max_active_bytes,
 )
 from compaction_app.engine.preflight import transcript_needs as preflight_needs
+from compaction_app.engine.preflight_failures import failure_of
 from compaction_app.engine.run_conditions import can_write_workspace, is_cli_provider
 from compaction_app.engine.server_threshold import server_threshold
 from compaction_app.engine.turn.closing import count_compactions

@@ -8,8 +8,9 @@ from itertools import count
 from typing import Any
 
 from compaction_app.engine.rule_sets import RuleSet
-from sessions_app.transcripts import session_index
+from sessions_app.transcripts import index_updates, session_index
 from sessions_app.transcripts import usage as usages
+from sessions_app.transcripts.index_updates import CompactionUpdate, RunReport
 from sessions_app.transcripts.json_lines import parse_json_lines
 from sessions_app.transcripts.loading import (
     IdSource,
@@ -19,7 +20,6 @@ from sessions_app.transcripts.loading import (
     load_strict,
 )
 from sessions_app.transcripts.session_context import llm_messages, session_context
-from sessions_app.transcripts.session_index import CompactionUpdate, RunReport
 from sessions_app.transcripts.usage import Usage
 from tests.conformance.budgets.protocol import present
 
@@ -134,12 +134,12 @@ def increment_compaction(args: Args, rules: RuleSet) -> Any:
         new_session_id=params.get("newSessionId"),
         new_session_file=params.get("newSessionFile"),
     )
-    entry = session_index.increment_compaction_count(
+    entry = index_updates.increment_compaction_count(
         args["entry"], update, NOW_MS, rules.session_index
     )
     # A field set to "missing" is still a key of the runtime's object.
     cleared = rules.session_index.tokens_after(update.tokens_after) is not None
-    keys = {*args["entry"], *entry, *(session_index.USAGE_FIELDS if cleared else ())}
+    keys = {*args["entry"], *entry, *(index_updates.USAGE_FIELDS if cleared else ())}
     return {"count": entry["compactionCount"], "entry": entry, "keys": sorted(keys)}
 
 
@@ -158,7 +158,7 @@ def persist_usage(args: Args, rules: RuleSet) -> Any:
         preserve_model_state=params.get("preserveUserFacingSessionModelState") is True,
         preserve_fresh_total=params.get("preserveFreshTotalTokensOnStaleUsage") is True,
     )
-    entry = session_index.persist_usage(args["entry"], report, NOW_MS, rules.session_index)
+    entry = index_updates.persist_usage(args["entry"], report, NOW_MS, rules.session_index)
     return {key: entry[key] for key in PERSISTED if key in entry}
 
 

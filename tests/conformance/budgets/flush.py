@@ -10,6 +10,7 @@ from compaction_app.engine import (
     flush_plan,
     flush_run,
     preflight,
+    preflight_failures,
     zoned_time,
 )
 from compaction_app.engine.config_value import value_at
@@ -26,12 +27,8 @@ from compaction_app.engine.rule_sets import OPENCLAW_2026_4_20, OPENCLAW_2026_5_
 from compaction_app.engine.run_conditions import can_write_workspace, is_cli_provider
 from compaction_app.engine.server_threshold import server_threshold
 from compaction_app.engine.window import WindowRequest
-from sessions_app.transcripts.session_index import (
-    CompactionUpdate,
-    compaction_count,
-    increment_compaction_count,
-    record_flush,
-)
+from sessions_app.transcripts.index_updates import CompactionUpdate, increment_compaction_count
+from sessions_app.transcripts.session_index import compaction_count, record_flush
 from tests.conformance.budgets.files import encode_usage
 from tests.conformance.budgets.protocol import present
 
@@ -230,7 +227,7 @@ def reported_outcome(
     """The stand-in for the compaction only notes what it is told to count."""
     counted = {"tokensAfter": result["tokensAfter"]} if result.get("tokensAfter") else {}
     fields = token_fields(situation.entry)
-    error = preflight.failure_of(
+    error = preflight_failures.failure_of(
         family, ok=result["ok"], compacted=result["compacted"], reason=result.get("reason")
     )
     return present(
@@ -270,7 +267,10 @@ def model_options(args: Args, rules: RuleSet) -> Any:
 
 def skip_reason(args: Args, rules: RuleSet) -> Any:
     reason = args.get("reason")
-    return {"skip": preflight.is_harmless(reason), "class": preflight.reason_class(reason)}
+    return {
+        "skip": preflight_failures.is_harmless(reason),
+        "class": preflight_failures.reason_class(reason),
+    }
 
 
 FUNCTIONS: dict[str, Callable[[Args, RuleSet], Any]] = {

@@ -9,7 +9,7 @@ from compaction_app.engine.budget import runtime_settings
 from compaction_app.engine.compaction import boundary, duplicate_asks
 from compaction_app.engine.config.materialize import with_compaction_mode
 from compaction_app.engine.inner_trigger import exceeds_threshold
-from compaction_app.engine.preflight import reason_class
+from compaction_app.engine.preflight_failures import reason_class
 from compaction_app.engine.pruning.pairing import repair_pairing
 from compaction_app.engine.pruning.tool_calls import sanitize_tool_calls, without_details
 from compaction_app.engine.recovery_limits import max_iterations

@@ -20,7 +20,7 @@ from compaction_app.engine.compaction.safeguard_settings import (
     summary_reserve_tokens,
 )
 from compaction_app.engine.compaction.safeguard_source import SafeguardTask
-from compaction_app.engine.preflight import reason_class
+from compaction_app.engine.preflight_failures import reason_class
 from compaction_app.engine.rule_sets import (
     OPENCLAW_2026_3,
     OPENCLAW_2026_4_20,

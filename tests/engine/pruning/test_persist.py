@@ -8,17 +8,19 @@ import pytest
 from hypothesis import given
 
 from compaction_app.engine.pruning.persist import (
-    PERSIST_2026_3,
-    PERSIST_2026_4_20,
-    PERSIST_2026_5_28,
     Persisted,
     PersistOptions,
-    PersistRules,
     PersistState,
     ResultOrigin,
     flush_pending,
     persist_message,
     redacted_message,
+)
+from compaction_app.engine.pruning.persist_rules import (
+    PERSIST_2026_3,
+    PERSIST_2026_4_20,
+    PERSIST_2026_5_28,
+    PersistRules,
 )
 from sessions_app.tokens import javascript as js
 from tests.engine.pruning.messages import (

@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 from compaction_app.engine.pruning.recovery import (
     AGGREGATE,
     OVERSIZED,
-    RECOVERY_2026_3,
-    RECOVERY_2026_4_20,
-    RECOVERY_2026_5_28,
-    RecoveryRules,
     plan_reduction,
     reduction_decision,
     truncate_for_prompt,
     truncate_tool_results,
+)
+from compaction_app.engine.pruning.recovery_rules import (
+    RECOVERY_2026_3,
+    RECOVERY_2026_4_20,
+    RECOVERY_2026_5_28,
+    RecoveryRules,
 )
 from compaction_app.engine.pruning.truncate import tool_result_text_chars
 from tests.engine.pruning.messages import conversations, result, text_of, unchanged, user

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.transcripts.session_index import (
-    INDEX_2026_4_20,
+from sessions_app.transcripts.index_updates import (
     CompactionUpdate,
     RunReport,
-    fresh_total_tokens,
     increment_compaction_count,
     persist_usage,
+)
+from sessions_app.transcripts.session_index import (
+    INDEX_2026_4_20,
+    fresh_total_tokens,
     record_flush,
     total_tokens,
     was_flushed_in_cycle,
