@@ -33,8 +33,9 @@ TOKENS: Final = "summaryTokens"
 """What an address calls the source of the sizes, and a size for all."""
 
 MOST_MESSAGES: Final = 2_000
-"""The summariser without a model is measured on the session's first ones; longer conversations fill
-their summaries anyway."""
+MOST_TOKENS: Final = 100_000
+"""The summariser without a model is measured on the session's first messages, as many as make so many
+estimated tokens; longer conversations fill their summaries anyway."""
 
 RESERVE: Final = SUMMARY_CAP_TOKENS * 2
 KEPT: Final = 64
@@ -84,6 +85,8 @@ def extractive_tokens(window: Window, grown: Timeline, leaf: int | None) -> int:
     rows = grown.columns
     is_message = (rows.kind > OTHER) & (rows.kind <= max(BASH, INNER)) & ~stripped_rows(rows)
     places = np.flatnonzero(is_message)[:MOST_MESSAGES]
+    within = int((np.cumsum(rows.tokens[places]) <= MOST_TOKENS).sum())
+    places = places[: max(within, 1)]
     key = (window.uuid, len(places), leaf)
     with _lock:
         if key in _measured:
