@@ -105,20 +105,26 @@ def simulation_of(
 
     ``entries``: only so many from the beginning, as when the window held no more.
     """
+    return simulation_under(
+        known_of(situation, entries), policy or situation.policy, around or situation.around
+    )
+
+
+def known_of(situation: Situation, entries: int | None = None) -> Known:
+    """What is known of a stored session, its texts loaded; ``entries`` as above."""
     session, window = situation.session, situation.window
-    known = Known(
+    return Known(
         session_id=str(session.uuid),
         recording=read_recording(tuple(islice(entries_of_window(window), entries))),
         index=session.index_entry or {},
         own_policy=situation.policy,
         header_bytes=len(unpack(window.header)) + 1 if window.header else 0,
     )
-    return inputs_under(
-        policy or situation.policy,
-        around or situation.around,
-        known,
-        summarise=extractive_summary,
-    )
+
+
+def simulation_under(known: Known, policy: Policy, around: Circumstances) -> SimulationInputs:
+    """The same under a policy and circumstances."""
+    return inputs_under(policy, around, known, summarise=extractive_summary)
 
 
 def _last(window: Window, policy: Mapping[str, Any]) -> Row | None:

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from compaction_app.audits import decisions_of, simulation_of
+from compaction_app.audits import decisions_of, known_of, simulation_under
 from compaction_app.decisions import decision_of, exact_text, policy_record, stage_of
 from compaction_app.engine.circumstances import PATHS, Circumstances
 from compaction_app.engine.policy import Policy, with_changes
 from compaction_app.engine.rule_sets import DEFAULT_RULE_SET, RULE_SETS
 from compaction_app.engine.simulation.audit import Since, audited_turns
+from compaction_app.engine.simulation.inputs import Known
 from compaction_app.engine.turn.record import StageRecord
 from compaction_app.live_replay import stages_again
 from compaction_app.live_steps import config_of, step_of
@@ -82,15 +83,63 @@ def basis_of(row: Row) -> AuditedTurn | LiveStep | None:
     ).first()
 
 
+class Judged:
+    """Turns that were judged again, for who replays many decisions: each transcript is read once, and each
+    turn judged once, under the settings that its decisions were made under."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], Known] = {}
+        self._stages: dict[tuple[str, int], Sequence[StageRecord]] = {}
+
+    def stages(
+        self,
+        basis: AuditedTurn | LiveStep,
+        situation: Situation,
+        policy: Policy,
+        around: Circumstances,
+    ) -> Sequence[StageRecord]:
+        """All decisions that were made on ``basis``, again."""
+        key = (type(basis).__name__, basis.pk)
+        is_same = policy == situation.policy and around == situation.around
+        if is_same and key in self._stages:
+            return self._stages[key]
+        found = self._judge(basis, situation, policy, around)
+        if is_same:
+            self._stages[key] = found
+        return found
+
+    def _judge(
+        self,
+        basis: AuditedTurn | LiveStep,
+        situation: Situation,
+        policy: Policy,
+        around: Circumstances,
+    ) -> Sequence[StageRecord]:
+        if isinstance(basis, LiveStep):
+            return stages_again(basis, policy, around)
+        place = (basis.window_id, basis.entries)
+        known = self._known.get(place)
+        if known is None or known.own_policy != situation.policy:
+            known = self._known[place] = known_of(situation, basis.entries)
+        inputs = simulation_under(known, policy, around)
+        done = next(audited_turns(inputs, Since(basis.number, basis.index)), None)
+        return done.turn.result.stages if done else ()
+
+
 def replay(
     row: Row,
     basis: AuditedTurn | LiveStep,
     situation: Situation,
     policy: Policy,
     around: Circumstances,
+    judged: Judged | None = None,
 ) -> Replayed:
-    """Make the decision again; ``situation`` is that which it was made under."""
-    again = _counterpart(row, basis, _stages(basis, situation, policy, around))
+    """Make the decision again; ``situation`` is that which it was made under.
+
+    ``judged``: turns that were judged again before, to be used once more.
+    """
+    stages = (judged or Judged()).stages(basis, situation, policy, around)
+    again = _counterpart(row, basis, stages)
     stored = decision_of(row)
     agrees = again is not None and exact_text(again.decision) == exact_text(stored)
     is_same = policy == situation.policy and around == situation.around
@@ -104,17 +153,6 @@ def replay(
         agrees=agrees,
         config_changed=not is_known and kept != now["config"],
     )
-
-
-def _stages(
-    basis: AuditedTurn | LiveStep, situation: Situation, policy: Policy, around: Circumstances
-) -> Sequence[StageRecord]:
-    """All decisions that were made together with it, again."""
-    if isinstance(basis, LiveStep):
-        return stages_again(basis, policy, around)
-    inputs = simulation_of(situation, policy, around, basis.entries)
-    done = next(audited_turns(inputs, Since(basis.number, basis.index)), None)
-    return done.turn.result.stages if done else ()
 
 
 def _counterpart(

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from django.contrib.auth.models import User
 
-from compaction_app.decision_replay import basis_of, made_under, replay
+from compaction_app.decision_replay import Judged, basis_of, made_under, replay
 from compaction_app.models import AuditedTurn, Decision, LiveStep
 from compaction_app.runs import Situation, situation_of
 from sessions_app import access, jobs
@@ -39,7 +39,7 @@ def run(hold: Hold) -> Mapping[str, Any]:
     wanted = hold.job.arguments["decisions"]
     rows = Decision.objects.filter(pk__in=wanted).select_related("session__agent", "window")
     told: list[list[Any]] = []
-    for row, verdict in _verdicts(rows.order_by("session", "pk")):
+    for row, verdict in verdicts(rows.order_by("session", "pk")):
         told.append([str(row.uuid), str(row.session.uuid), row.turn, row.rule, verdict])
         hold.progress(len(told), len(wanted))
     counts = Counter(verdict for *_, verdict in told)
@@ -57,22 +57,24 @@ def rows_of(job: Job) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in job.result.get("rows", ())]
 
 
-def _verdicts(rows: Iterable[Decision]) -> Iterator[tuple[Decision, str]]:
+def verdicts(rows: Iterable[Decision]) -> Iterator[tuple[Decision, str]]:
     """In the order of sessions, so that each is read once, and only where something is replayed."""
-    session, situation = 0, None
+    session, situation, judged = 0, None, Judged()
     for row in rows:
         basis = basis_of(row)
         if basis is None:
             yield row, NOT_REPLAYABLE
             continue
         if situation is None or row.session_id != session:
-            session, situation = row.session_id, situation_of(row.session)
-        yield row, _verdict(row, basis, situation)
+            session, situation, judged = row.session_id, situation_of(row.session), Judged()
+        yield row, _verdict(row, basis, situation, judged)
 
 
-def _verdict(row: Decision, basis: AuditedTurn | LiveStep, situation: Situation) -> str:
+def _verdict(
+    row: Decision, basis: AuditedTurn | LiveStep, situation: Situation, judged: Judged
+) -> str:
     under = made_under(row, situation)
-    done = replay(row, basis, under, under.policy, under.around)
+    done = replay(row, basis, under, under.policy, under.around, judged)
     if done.agrees:
         return AGREES
     return DIFFERS if done.is_defect else CHANGED

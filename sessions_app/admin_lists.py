@@ -53,6 +53,7 @@ class RowsAdmin(_Admin):
     paginator = ShortCount
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
+    list_per_page = 50
     sortable_by = ()
     search_fields = ("pk",)  # shows the box; ``get_search_results`` reads it
 

@@ -43,12 +43,12 @@ def _fill(first: int, last: int) -> None:
     """Decisions of numbers, made by the database: a second apart, in sessions by turns."""
     from django.db import connection
 
-    from sessions_app.models import Session, Team
+    from sessions_app.models import Session, Team, Window
 
     if not Session.objects.exists():
         team = Team.objects.create(name="bench")
         made = [Session(team=team, title=f"session {n}") for n in range(SESSIONS)]
-        Session.objects.bulk_create(made)
+        Window.objects.bulk_create(Window(session=one) for one in Session.objects.bulk_create(made))
     lowest = Session.objects.order_by("pk").values_list("pk", flat=True)[0]
     if connection.vendor == "sqlite":
         uuid, at = "printf('%032x', i)", "datetime(1767225600 + i, 'unixepoch')"
@@ -67,6 +67,7 @@ def _fill(first: int, last: int) -> None:
             f"i / {SESSIONS}, 'turn', 0, 1, 'preflight', {picks}, i % 10 = 0, 'openclaw-2026.5.28', "
             f"'{{\"totalTokens\":71999}}', '[]', '{{}}', {at} FROM n"
         )
+        cursor.execute("ANALYZE")  # as the database does by itself after a while
 
 
 def _pages() -> dict[str, tuple[float, int]]:
@@ -94,6 +95,9 @@ def _pages() -> dict[str, tuple[float, int]]:
         found[name] = _measured(client, address, query, CaptureQueriesContext(connection))
     found["page of one"] = _measured(
         client, f"{address}{row.pk}/change/", {}, CaptureQueriesContext(connection)
+    )
+    found["replay of one"] = _measured(
+        client, f"{address}{row.pk}/replay/", {}, CaptureQueriesContext(connection)
     )
     return found
 

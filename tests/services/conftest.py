@@ -12,6 +12,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -43,21 +44,47 @@ def postgres_server() -> Iterator[str]:
     if given := os.environ.get("TEST_DATABASE_URL"):
         yield given
         return
-    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    user = "postgres" if os.getuid() == 0 else None
-    if not programs or (user and user not in {entry.pw_name for entry in pwd.getpwall()}):
+    if not can_run_postgres():
         missing("a PostgreSQL server")
+    with own_postgres() as url:
+        yield url
+
+
+def _postgres_program(name: str) -> Path | None:
+    programs = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
+    return programs[-1] if programs else None
+
+
+def _postgres_user() -> str | None:
+    """Who runs a server: it refuses to run as root."""
+    return "postgres" if os.getuid() == 0 else None
+
+
+def can_run_postgres() -> bool:
+    """Whether a server is installed that we may start."""
+    user = _postgres_user()
+    known = user is None or user in {entry.pw_name for entry in pwd.getpwall()}
+    return _postgres_program("initdb") is not None and known
+
+
+@contextmanager
+def own_postgres() -> Iterator[str]:
+    """A server in a temporary folder; its URL, with the right to create databases."""
+    initdb, server_program = _postgres_program("initdb"), _postgres_program("postgres")
+    assert initdb is not None
+    assert server_program is not None
+    user = _postgres_user()
     folder = Path(tempfile.mkdtemp(prefix="contextlab-postgres-"))
     if user:
         shutil.chown(folder, user)
     data, port = folder / "data", free_port()
     # Roles first, then the promise to end with this process: a change of user would undo it.
     subprocess.run(
-        [programs[-1], "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync"],
+        [initdb, "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync"],
         user=user, cwd="/", check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     server = subprocess.Popen(
-        [programs[-1].with_name("postgres"), "-D", data, "-p", str(port), "-F",
+        [server_program, "-D", data, "-p", str(port), "-F",
          "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="],
         user=user, cwd="/", preexec_fn=die_with_parent, stderr=subprocess.DEVNULL,
     )  # fmt: skip
