@@ -56,8 +56,11 @@ def test_a_decision_of_any_team_is_replayed_by_permission(root: Client, alice: P
     session = audited(alice.team, "growth-96k-dense")
     row = session.decisions.filter(stage="flush", fired=True).order_by("id")[0]
     assert root.get(f"/decisions/{row.uuid}/").status_code == 404
-    for at in (list_of(Decision), page_of(row)):
-        assert f'href="{page(row)}"' in text_at(root, at)
+    for text in (
+        text_at(root, list_of(Decision), {"q": str(row.uuid)}),
+        text_at(root, page_of(row)),
+    ):
+        assert f'href="{page(row)}"' in text
 
     text = plain(text_at(root, page(row)))
     assert "74,244" in text

@@ -1,46 +1,28 @@
-"""Every decision of every recorded run and real transcript, made again from its row: the same to the byte."""
+"""Every decision of a recorded run or real transcript, made again from its row: the same to the byte.
+
+Here for some that are short; ``tests.bench decisions`` does it for all there are.
+"""
 
 from __future__ import annotations
-
-from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from compaction_app import replays
-from compaction_app.audits import audit_session
-from compaction_app.models import Decision
-from sessions_app.batches import import_files
-from sessions_app.imports import Source
-from sessions_app.models import Session, Team
-from tests.compaction_app.audited import audited
-from tests.golden import runs
-from tests.importers.reading import SAMPLES
+from tests.compaction_app.agreeing import TRANSCRIPTS, of_run, of_transcript
 
-TRANSCRIPTS = sorted(SAMPLES.glob("*.jsonl"))
+pytestmark = pytest.mark.django_db
+SHORTEST = min(TRANSCRIPTS, key=lambda path: path.stat().st_size)
 
 
-def verdicts() -> Counter[str]:
-    rows = Decision.objects.select_related("session__agent", "window").order_by("session", "pk")
-    return Counter(verdict for _, verdict in replays.verdicts(rows))
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("name", runs.NAMES)
+@pytest.mark.parametrize("name", ["2026.9.6/smoke", "manual-compact", "subagent"])
 def test_of_a_recorded_run(name: str) -> None:
-    audited(Team.objects.create(name="ours"), name)
+    found = of_run(name)
 
-    assert verdicts() == {replays.AGREES: Decision.objects.count()}
-    assert Decision.objects.count() > 10
+    assert set(found) == {replays.AGREES}
+    assert found.total() > 10
 
 
-@pytest.mark.django_db
-@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
-def test_of_a_real_transcript(path: Path) -> None:
-    team = Team.objects.create(name="ours")
-    list(import_files(team, [Source.of_path(path, path.name)]))
-    for session in Session.objects.all():
-        audit_session(session)
+def test_of_a_real_transcript() -> None:
+    found = of_transcript(SHORTEST)
 
-    assert verdicts() == {replays.AGREES: Decision.objects.count()}
-    assert Decision.objects.count() > 10
+    assert set(found) == {replays.AGREES}
