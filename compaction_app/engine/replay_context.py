@@ -57,6 +57,11 @@ class Context:
         self.compactions += 1
         self.has_bill = False
 
+    def unbilled(self, left: int | None) -> None:
+        """A call was answered that nobody billed: what the index knew is out of date, but for what a
+        compaction in the same run left."""
+        self.stored_total, self.last_prompt = left, None
+
     def billed(self, prompt: int, output: int, end: int) -> None:
         """A call was answered; ``end`` is the row behind its answer."""
         self.last_prompt = self.stored_total = prompt

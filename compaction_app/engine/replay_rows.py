@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compaction_app.engine.calibration import Floats, Weights
+from compaction_app.engine.last_usage import RECENT_BYTES, RECENT_MESSAGES
 from compaction_app.engine.stripped import stripped_rows
 from sessions_app.tokens.pressure import CHARS_PER_TOKEN, RESULT_CHARS_PER_TOKEN
 from sessions_app.transcripts.columns import (
@@ -99,6 +100,12 @@ class ReplayRows:
     def bytes_to(self, end: int) -> int:
         """Bytes of the lines of all rows up to ``end``: a file only grows."""
         return int(self._byte_sums[end])
+
+    def recent(self, end: int) -> int:
+        """The first of the last messages before ``end`` by which the runtime estimates a transcript."""
+        first = int(np.searchsorted(self._byte_sums, self._byte_sums[end] - RECENT_BYTES))
+        messages = first + np.flatnonzero(self._is_message[first:end])
+        return int(messages[-RECENT_MESSAGES:][0]) if len(messages) else end
 
     def first_within(self, start: int, end: int, room: float) -> int:
         """The first row from which on the rows up to ``end`` press no more than ``room`` tokens."""

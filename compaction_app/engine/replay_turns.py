@@ -57,14 +57,15 @@ class TurnRules:
         # What the provider answered in the recording it does not refuse here.
         self._refused_over = max(lines.window, accepted)
         self._order = around.rules.turn.orders[around.path]
-        self._gates = TokenGates(rows, lines, around)
+        self._is_billed = calibration.calls > 0
+        self._gates = TokenGates(rows, lines, around, is_billed=self._is_billed)
         self._sizes = sizes
         self._check_line = lines.named("pre_prompt")
         self._inner_line = lines.named("inner_threshold")
         self._context = Context()
         self.cuts = self._context.cuts
         self._turn = self._call = self._end = self._attempts = 0
-        self._blocked_turn = self._called_turn = 0
+        self._blocked_turn = self._called_turn = self._left = 0
         self._cap = live_max_chars(
             lines.window, result_limits(policy), None, around.rules.pruning.caps
         )
@@ -115,6 +116,9 @@ class TurnRules:
     def _sent(self, place: int, prompt: int, output: int) -> None:
         self._called_turn = self._turn
         self._end = place + 1
+        if not self._is_billed:
+            self._context.unbilled(self._left if self._attempts else None)
+            return
         self._context.billed(prompt, max(output, 0) or int(self._rows.tokens[place]), self._end)
 
     def _recover(self, prompt: int, places: Ints, call: int) -> int:
@@ -131,7 +135,7 @@ class TurnRules:
 
     def end_turn(self) -> None:
         """The runtime's own threshold, then the gates that the version asks after a reply."""
-        if self._context.last_prompt is None or self._called_turn != self._turn:
+        if self._called_turn != self._turn:
             return
         compacted = self._own_threshold() or self._attempts > 0
         if compacted and self._around.rules.turn.usage_is_final:
@@ -144,7 +148,7 @@ class TurnRules:
         """Judged on the last call's total with its answer; whether it compacted."""
         line, context = self._inner_line, self._context
         total = (context.last_prompt or 0) + context.last_output
-        if not line.active or total <= line.tokens:
+        if not line.active or context.last_prompt is None or total <= line.tokens:
             return False
         step = Step("total", "contextTokens > contextWindow - reserveTokens", total)
         decision = self._decision("inner_threshold", "compact", "above_threshold", step)
@@ -248,7 +252,7 @@ class TurnRules:
         self._pruning.compacted()
         size = self._summaries.size(context.compactions)
         context.cut(kept, self._end, size, self._calibration.density)
-        context.stored_total = self._sizes.left(context, self._end, is_live=is_live)
+        context.stored_total = self._left = self._sizes.left(context, self._end, is_live=is_live)
         after = self._sizes.prompt(self._context, self._end)
         self._add(kind, before, after, threshold, unit, decision, flushed)
         return True

@@ -150,12 +150,18 @@ def test_which_providers_are_eligible_is_the_rule_set_s_to_say() -> None:
         assert pruned(two_turns(60), around).totals.pruned == count
 
 
+def billed(message: dict[str, Any], prompt: int) -> dict[str, Any]:
+    """An answer with its usage: without any the runtime's own threshold never fires."""
+    return {**message, "usage": {"input": prompt, "output": 10}}
+
+
 def test_an_attempt_that_compacts_leaves_no_mark() -> None:
+    long = 10_050 + -(-len(LONG) // 4)
     grown = timed(
-        (1, user()), (2, calls("c1")), (3, result("t" * 40_000)), (4, answer()),
-        (100, user()), (101, answer()),
-        (150, user()), (151, calls("c2")), (152, result(LONG)), (153, answer()),
-        (200, user()), (201, answer()),
+        (1, user()), (2, billed(calls("c1"), 10)), (3, result("t" * 40_000)), (4, billed(answer(), 10_020)),
+        (100, user()), (101, billed(answer(), 10_030)),
+        (150, user()), (151, billed(calls("c2"), 10_040)), (152, result(LONG)), (153, billed(answer(), long)),
+        (200, user()), (201, billed(answer(), long + 20)),
     )  # fmt: skip
     small = {"contextWindow": 24_000, "compaction.keepRecentTokens": 100}
     done = pruned(grown, **small)
