@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
 from compaction_app.engine.compaction.run import CompactionRun
-from compaction_app.engine.turn.compacting import CompactionAsk, compact
+from compaction_app.engine.turn.compacting import CompactionAsk, first_request
 from compaction_app.engine.turn.record import StageRecord
-from compaction_app.engine.turn.requests import Compaction, Moment, Trigger
+from compaction_app.engine.turn.requests import Compaction, Trigger
 from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.engine.turn.work import TurnPrompt, TurnWork
 from compaction_app.live_setup import LiveSetup
@@ -93,7 +93,7 @@ def decided(
     ask = CompactionAsk(
         cast(Trigger, trigger), arguments.get("observed"), arguments.get("instructions") or None
     )
-    found = _first_request(work, ask, basis.now_ms)
+    found = first_request(work, ask, basis.now_ms)
     if isinstance(found, Compaction):
         return {"request": found}
     stages = work.finished("refused").stages
@@ -127,19 +127,3 @@ def _before_turn(
     if step.action != "compact" or step.compaction is None:
         return {"reason": "It is not due any more."}
     return {"request": step.compaction, "stages": step.stages}
-
-
-def _first_request(work: TurnWork, ask: CompactionAsk, now_ms: int) -> Compaction | CompactionRun:
-    """What a compaction asks first, or why there is none."""
-    steps = compact(work, ask)
-    answer: Any = None
-    try:
-        while True:
-            request = steps.send(answer)
-            if isinstance(request, Compaction):
-                return request
-            assert isinstance(request, Moment)
-            answer = now_ms
-    except StopIteration as end:
-        run: CompactionRun = end.value
-        return run

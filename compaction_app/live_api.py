@@ -180,7 +180,7 @@ def report_call(request: HttpRequest, session_id: UUID, payload: CallIn) -> Json
     """
     wanted = Wanted(session_id, token_of(request).team_id)
     stored, origin = _stored(payload.form, payload.messages) if payload.messages else ([], [])
-    if not stored and payload.error is None:
+    if not stored and payload.error is None and not payload.timed_out:
         raise InvalidField(
             {"messages": "messages: send what was sent and the answer, or an error."}
         )
@@ -189,7 +189,11 @@ def report_call(request: HttpRequest, session_id: UUID, payload: CallIn) -> Json
     def work() -> Json:
         with _told():
             done = live_turns.report_call(
-                wanted, stored, error=payload.error, expected_head=payload.expected_head
+                wanted,
+                stored,
+                error=payload.error,
+                timed_out=payload.timed_out,
+                expected_head=payload.expected_head,
             )
         job = due_job(done.session, done.next) if done.next else None
         appended = appended_out(done, origin, job)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from compaction_app import webhooks
 from compaction_app.engine.overflow import classify_overflow
 from compaction_app.engine.pruning.persist import is_transcript_only
+from compaction_app.engine.recovery_limits import recover_from_timeout
 from compaction_app.engine.turn.attempt import failed
 from compaction_app.engine.turn.record import StageRecord
 from compaction_app.engine.turn.setup import RunSetup
@@ -20,6 +21,7 @@ from compaction_app.next_step import Next, NothingToSend, next_step
 from compaction_app.run_memory import RunMemory, ended, memory_of, with_memory
 from compaction_app.session_guard import ends_run, guard_of
 from sessions_app.models import Session
+from sessions_app.transcripts.session_index import total_tokens
 from sessions_app.transcripts.usage import normalize_usage, prompt_tokens
 from sessions_app.writer import Writer
 from sessions_app.writing import Appended, LiveState, Receipt
@@ -80,6 +82,21 @@ class Report:
         if messages:
             self.receipts += self.writer.append(messages, self.guard).receipts
             self.last = messages[-1]
+
+    def timed_out(self) -> None:
+        """The call that was reported last ran into its time limit (spec budgets 6.4)."""
+        memory, rules = memory_of(self.writer.state), self.setup.rules
+        usages = [normalize_usage(usage, rules.usage) for usage in memory.usages]
+        sent = next((n for n in map(prompt_tokens, reversed(usages)) if n is not None), None)
+        tokens = sent if sent is not None else total_tokens(self.writer.state.index) or 0
+        window = self.setup.lines.window
+        judged = recover_from_timeout(rules.run_recovery, rules.id, memory.counters, tokens, window)
+        stage = StageRecord(judged.rule, "turn", 1, len(usages), judged)
+        self._keep([stage], memory.turn)
+        if judged.fired:
+            spent = memory.timeout_compactions + 1
+            memory = replace(memory, timed_out=round(tokens), timeout_compactions=spent)
+            self.writer.state = with_memory(self.writer.state, memory)
 
     def follow(self) -> Next | None:
         """What follows: the stages behind a last answer, or the recovery from an error."""
@@ -158,7 +175,7 @@ class Report:
         if step.action == "blocked":
             self.writer.append_entries(step.replies)
             memory = ended(memory)
-        elif step.action == "compact":
+        elif step.action == "compact" and memory.timed_out is None:
             memory = replace(memory, overflow_compactions=memory.overflow_compactions + 1)
         elif step.rewritten:
             self.writer.append_entries(step.rewritten)

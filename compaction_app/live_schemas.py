@@ -170,6 +170,7 @@ class CallIn(CamelSchema):
     messages: list[Json] = Field([], max_length=1_000, description="The prompt or the tools' results, then the answer; no answer where the call failed.", examples=[[{"role": "user", "content": "hello"}, {"role": "assistant", "content": "Hi."}]])  # fmt: skip
     usage: Json | None = Field(None, description="The provider's usage object, as it came.", examples=[{"input_tokens": 1200, "output_tokens": 80}])  # fmt: skip
     error: str | None = Field(None, max_length=100_000, description="The provider's error text, where the call failed.", examples=["prompt is too long: 213000 tokens > 200000 maximum"])  # fmt: skip
+    timed_out: bool = Field(False, description="The call ran into the agent's own time limit; a prompt that fills over 65 % of the window is then compacted and tried again.", examples=[False])  # fmt: skip
     expected_head: str | None = Field(None, max_length=128, description=HEAD_HELP, examples=["a1b2c3d4e5f60718"])  # fmt: skip
 
 

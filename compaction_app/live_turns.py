@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from compaction_app.engine.composition.agent_prompt import AgentPrompt
 from compaction_app.engine.turn.reply import NO_COST, NO_USAGE
@@ -26,6 +26,7 @@ from sessions_app.store import Wanted
 from sessions_app.writing import Appended, checked_messages
 
 Message = Mapping[str, Any]
+TIMED_OUT: Final = "The call ran into its time limit."
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,7 @@ def report_call(
     messages: Sequence[Message],
     *,
     error: str | None = None,
+    timed_out: bool = False,
     expected_head: str | None = None,
     now_ms: int | None = None,
 ) -> Reported:
@@ -111,17 +113,21 @@ def report_call(
         messages: the prompt or the tools' results, then the answer; no answer where the call failed
             or was not made.
         error: the provider's error text.
+        timed_out: the call ran into the agent's time limit, with or without an error text.
 
     Raises:
         CannotWrite, HeadMoved, BadMessage: as ``store.append``.
     """
     checked = checked_messages(messages)
+    error = TIMED_OUT if timed_out and error is None else error
     with store.writing(session, expected_head=expected_head, now_ms=now_ms) as writer:
         setup = LiveSetup.of(writer.session).setup
         report = Report(writer, setup)
         answers = [] if error is None else [failed_answer(setup, error)]
         for sent, answer in _calls([*checked, *answers]):
             report.take(sent, answer)
+        if timed_out:
+            report.timed_out()
         return report.told(len(messages), report.follow())
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from compaction_app.engine.decision import Decision
 from compaction_app.engine.pruning.persist import is_transcript_only
+from compaction_app.engine.turn.compacting import CompactionAsk, first_request
 from compaction_app.engine.turn.record import Event, StageRecord, TurnResult
 from compaction_app.engine.turn.requests import (
     Compaction,
@@ -18,7 +19,7 @@ from compaction_app.engine.turn.requests import (
     NoSummary,
     Steps,
 )
-from compaction_app.engine.turn.resume import go_on
+from compaction_app.engine.turn.resume import ends_in_compaction, go_on
 from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.engine.turn.state import SessionState, line_bytes
 from compaction_app.engine.turn.turn import turn_of
@@ -87,6 +88,11 @@ def next_step(
         NothingToSend: without a prompt in a session whose last answer ended its turn.
     """
     begun = _begin(setup, state, memory, prompt)
+    if prompt is None and memory.timed_out is not None and memory.failure("compact", head) is None:
+        ask = CompactionAsk("timeout_recovery", memory.timed_out)
+        due = None if ends_in_compaction(state) else first_request(begun.work, ask, now_ms)
+        if isinstance(due, Compaction):
+            return begun.stopped("compact", compaction=due)
     left: Compaction | None = None
     answer: Any = None
     try:

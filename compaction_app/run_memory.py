@@ -22,7 +22,8 @@ class RunMemory:
 
     ``told`` is what its prompt told the model beside the text, ``usages`` what its calls reported.
     ``retries``: the session was cut, and the prompt is to be sent again. ``touched_ms``: when a pruned call
-    of the run touched the cache. ``tried`` are works (``flush``,
+    of the run touched the cache. ``timed_out``: a call ran into its time limit with so many tokens that a
+    compaction goes before it is tried again. ``tried`` are works (``flush``,
     ``compact``) that a job has tried and that made nothing: the head they were tried at, what was said.
     """
 
@@ -36,6 +37,7 @@ class RunMemory:
     truncations: int = 0
     retries: bool = False
     touched_ms: int | None = None
+    timed_out: int | None = None
     tried: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
@@ -70,6 +72,7 @@ def memory_of(state: LiveState) -> RunMemory:
         truncations=kept.get("truncations", 0),
         retries=kept.get("retries", False),
         touched_ms=kept.get("touchedMs"),
+        timed_out=kept.get("timedOut"),
         tried={work: (at, said) for work, (at, said) in tried.items()},
     )
 
@@ -87,6 +90,7 @@ def with_memory(state: LiveState, memory: RunMemory) -> LiveState:
         "truncations": memory.truncations,
         "retries": memory.retries,
         "touchedMs": memory.touched_ms,
+        "timedOut": memory.timed_out,
         "tried": {work: list(said) for work, said in memory.tried.items()},
     }
     return replace(state, run={key: value for key, value in kept.items() if value})
@@ -105,7 +109,14 @@ def begun(state: LiveState, *, flush: bool) -> LiveState:
     if flush:
         return with_memory(state, replace(memory, is_flush=True))
     kept = replace(
-        memory, usages=(), retries=False, tried={}, is_open=True, is_flush=False, touched_ms=None
+        memory,
+        usages=(),
+        retries=False,
+        tried={},
+        is_open=True,
+        is_flush=False,
+        touched_ms=None,
+        timed_out=None,
     )
     if memory.is_open:
         kept = replace(kept, overflow_compactions=0, timeout_compactions=0, truncations=0)

@@ -87,7 +87,7 @@ def _counted(
     if memory.is_flush:
         return with_memory(state, replace(memory, is_flush=not ends_run(message)))
     usage = message.get("usage")
-    memory = replace(memory, usages=(*memory.usages, usage), retries=False)
+    memory = replace(memory, usages=(*memory.usages, usage), retries=False, timed_out=None)
     if not ends_run(message):
         return with_memory(state, memory)
     usages = memory.spent(setup.rules).usages

@@ -88,6 +88,22 @@ def compact(work: TurnWork, ask: CompactionAsk) -> Steps[CompactionRun]:
     return run
 
 
+def first_request(work: TurnWork, ask: CompactionAsk, now_ms: int) -> Compaction | CompactionRun:
+    """What a compaction asks first; where it asks nothing, what has become of it."""
+    steps = compact(work, ask)
+    answer: int | None = None
+    try:
+        while True:
+            request = steps.send(answer)
+            if isinstance(request, Compaction):
+                return request
+            assert isinstance(request, Moment)
+            answer = now_ms
+    except StopIteration as end:
+        run: CompactionRun = end.value
+        return run
+
+
 def parts_of(path: Sequence[Entry], run: CompactionRun) -> dict[str, tuple[str, ...]]:
     """The branch's entries by what a compaction did with them, and the boundary that it wrote."""
     cut = run.prepared.cut if run.prepared else None

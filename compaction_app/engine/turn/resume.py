@@ -21,6 +21,7 @@ from compaction_app.engine.turn.record import TurnResult
 from compaction_app.engine.turn.reply import gateway_answers
 from compaction_app.engine.turn.requests import Moment, Steps
 from compaction_app.engine.turn.run import ModelRun, carry_out
+from compaction_app.engine.turn.state import SessionState
 from compaction_app.engine.turn.work import TurnWork
 from sessions_app.transcripts.session_context import messages_of_path
 from sessions_app.transcripts.usage import Usage
@@ -46,7 +47,7 @@ def go_on(work: TurnWork, spent: Spent) -> Steps[TurnResult]:
     run = ModelRun(work, "turn", work.prompt.message, work.prompt.sent, work.setup.system.chars)
     run.prompt_stored = True
     run.counters, run.usages = spent.counters, list(spent.usages)
-    again = spent.retries or _ends_in_compaction(work)
+    again = spent.retries or ends_in_compaction(work.state)
     end = yield from carry_out(run, None if again else Resumed(run, spent.touched_ms))
     if end == "blocked" and run.reply is not None:
         yield from gateway_answers(work, run.reply, stored=True)
@@ -91,6 +92,7 @@ class Resumed(Attempt):
         return isinstance(error, str) and classify_overflow(rules.overflow, rules.id, error).likely
 
 
-def _ends_in_compaction(work: TurnWork) -> bool:
-    branch = work.state.branch
+def ends_in_compaction(state: SessionState) -> bool:
+    """Whether nothing came in behind the last compaction."""
+    branch = state.branch
     return bool(branch) and branch[-1].get("type") == "compaction"
