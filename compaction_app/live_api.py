@@ -1,4 +1,4 @@
-"""The API for agents: sessions they feed, what to do before a model call, what a call left."""
+"""The API for agents: messages, what to do before a model call, what a call left."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponseBase
-from ninja import Router, Status
+from django.http import Http404, HttpRequest
+from ninja import Router
 
 from compaction_app import live_turns
 from compaction_app.api import stage_out
@@ -22,14 +22,11 @@ from compaction_app.live_schemas import (
     PreparedOut,
     PrepareIn,
     ReportedOut,
-    SessionIn,
 )
 from compaction_app.next_step import NothingToSend
-from sessions_app.api import PROBLEMS, session_out
+from sessions_app.api import PROBLEMS
 from sessions_app.api import router as sessions
 from sessions_app.api_access import (
-    ADMIN,
-    READ,
     WRITE,
     WRITE_ASYNC,
     Conflict,
@@ -37,15 +34,12 @@ from sessions_app.api_access import (
     load,
     token_of,
 )
-from sessions_app.downloads import download
-from sessions_app.export import exported, file_name
 from sessions_app.idempotency import once
 from sessions_app.jobs_api import Wait
-from sessions_app.live_sessions import archive_session, create_session, delete_session
 from sessions_app.message_forms import BadForm, Form, from_stored, stored_usage, to_stored
-from sessions_app.models import Agent, Session
+from sessions_app.models import Session
 from sessions_app.pool import in_pool
-from sessions_app.schemas import Problem, SessionOut
+from sessions_app.schemas import Problem
 from sessions_app.store import Wanted
 from sessions_app.transcripts.session_context import llm_messages
 from sessions_app.waiting import job_ended
@@ -56,56 +50,6 @@ router = Router(tags=["live"], by_alias=True)
 WRITES = {**PROBLEMS, 409: Problem}
 Json = dict[str, Any]
 NOTHING: Json = {"action": None, "due": None, "reply": None}
-FILE = {
-    "responses": {
-        200: {
-            "description": "OpenClaw v3, one record a line.",
-            "content": {"application/x-ndjson": {}},
-        }
-    }
-}
-
-
-@sessions.post("/sessions", auth=WRITE, response={200: SessionOut, **WRITES}, tags=["sessions"])
-def begin_session(request: HttpRequest, payload: SessionIn) -> Json:
-    """A new live session of an agent, alone or as a subagent of another session."""
-    agent = load(Agent.objects.filter(is_live=True), request, payload.agent)
-    parent = None
-    if payload.parent is not None:
-        parent = load(Session.objects.filter(is_live=True), request, payload.parent)
-    elif payload.fork:
-        raise InvalidField({"fork": "fork: needs the parent to begin with."})
-
-    def work() -> Json:
-        return session_out(
-            create_session(agent, payload.title, key=payload.key, parent=parent, fork=payload.fork)
-        )
-
-    return once(request, work)
-
-
-@router.post("/sessions/{uuid:session_id}/archive", auth=WRITE, response={200: SessionOut, **PROBLEMS}, tags=["sessions"])  # fmt: skip
-def archive(request: HttpRequest, session_id: UUID) -> Json:
-    """Take no more messages; everything stays to be read."""
-    session = _session(request, session_id)
-    archive_session(session)
-    session.refresh_from_db(fields=["archived_at"])
-    return session_out(session)
-
-
-@sessions.delete("/sessions/{uuid:session_id}", auth=ADMIN, response={204: None, **PROBLEMS}, tags=["sessions"])  # fmt: skip
-def delete(request: HttpRequest, session_id: UUID) -> Status[None]:
-    """Delete a session and everything that hangs on it. This cannot be undone."""
-    session = load(Session.objects.all(), request, session_id)
-    delete_session(session, f"token {token_of(request).name}")
-    return Status(204, None)
-
-
-@router.get("/sessions/{uuid:session_id}/export", auth=READ, response=PROBLEMS, openapi_extra=FILE, tags=["sessions"])  # fmt: skip
-def export(request: HttpRequest, session_id: UUID) -> HttpResponseBase:
-    """The session as the runtime would have written it; imported again it is the same session."""
-    session = load(Session.objects.all(), request, session_id)
-    return download(request, exported(session), file_name(session), "application/x-ndjson")
 
 
 @router.post("/sessions/{uuid:session_id}/messages", auth=WRITE, response={200: AppendedOut, **WRITES})  # fmt: skip

@@ -145,16 +145,6 @@ class MemoryFilesOut(CamelSchema):
     files: list[MemoryFileOut] = Field(description="The files, by name.")
 
 
-class SessionIn(CamelSchema):
-    """A new session of an agent, alone or as a subagent of another session."""
-
-    agent: UUID = Field(description="The agent that it is of.", examples=["f2a7c6b1-3d57-4c0b-8a3e-0f4f7a6b2d90"])  # fmt: skip
-    title: str = Field("", max_length=200, description="Its title; made from the agent's name when empty.", examples=["the week of the migration"])  # fmt: skip
-    key: str = Field("", max_length=300, description="Its session key in the runtime's form; made up when empty.", examples=["agent:main:telegram:42"])  # fmt: skip
-    parent: UUID | None = Field(None, description="The session that starts it.", examples=["6f1f8a2e-7a0e-4b5e-9f0f-0d8e4e0f6c11"])  # fmt: skip
-    fork: bool = Field(False, description="Begin with the parent's active branch; otherwise empty.", examples=[False])  # fmt: skip
-
-
 class MessagesIn(CamelSchema):
     """Messages in the caller's own form, in order."""
 

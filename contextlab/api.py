@@ -16,6 +16,7 @@ from compaction_app.api import router as compaction
 from compaction_app.context_api import router as context
 from compaction_app.doctor_api import router as doctor
 from compaction_app.live_api import router as live
+from compaction_app.session_life_api import router as life
 from compaction_app.work_api import router as work
 from contextlab.api_answers import API_NAMESPACE
 from contextlab.api_document import complete
@@ -57,6 +58,7 @@ api = Api(
 )
 api.add_router("", sessions)
 api.add_router("", agents)
+api.add_router("", life)
 api.add_router("", live)
 api.add_router("", work)
 api.add_router("", jobs)
