@@ -104,7 +104,7 @@ def _announce(session: Session) -> Ended:
 
 def _announce_above(session: Session) -> None:
     """The parent's own announcement, where it has only waited for this one."""
-    parent = Session.objects.select_related("agent").filter(pk=session.parent_id).first()
+    parent = session.parent
     if parent is None or (parent.index_entry or {}).get(OUTCOME) != POSTPONED:
         return
     if not any(map(_is_pending, Session.objects.filter(parent=parent.pk))):
@@ -114,7 +114,9 @@ def _announce_above(session: Session) -> None:
 
 def _tell_parent(session: Session, index: Json, text: str) -> str | None:
     """Queue the event for the parent's next prompt; none where the parent takes nothing any more."""
-    parent = Session.objects.get(pk=session.parent_id)
+    parent = session.parent
+    if parent is None:
+        return None
     tokens = {name: index.get(name) or 0 for name in ("inputTokens", "outputTokens")}
     sent, received = tokens["inputTokens"], tokens["outputTokens"]
     internal = is_subagent_key(parent.key) or is_cron_key(parent.key)
