@@ -17,11 +17,11 @@ from datetime import timedelta
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from django.db import Error
+from django.db import Error, connection
 from django.db.models import Max
 from django.utils import timezone
 
-from sessions_app.events import events_after
+from sessions_app.events import AT_A_TIME, events_after
 from sessions_app.masking import mask_all
 from sessions_app.models import Event, Session
 from sessions_app.pool import in_pool
@@ -155,20 +155,25 @@ async def session_stream(session: Session, after: int, allowed: Allowed) -> Asyn
 async def team_stream(team: int, after: int | None, allowed: Allowed) -> AsyncIterator[bytes]:
     """The events of all sessions of a team, from now or from behind row ``after``.
 
-    The id of a message is a row that all older ones have been committed before, so that resuming may
-    repeat some events and misses none; session and sequence tell them apart.
+    The id of a message is a row that all older ones have been committed before, so that resuming misses
+    none. With SQLite, which has one writer at a time, that is the event's own; otherwise it is an older one,
+    and resuming may repeat some events: session and sequence tell them apart.
     """
     settled = await in_pool(_settled) if after is None else after
     sent = set(await in_pool(_rows, team, settled)) if after is None else set()
     yield f"retry: {RETRY_MS}\n\n".encode()  # whoever has this misses nothing that follows
     while await in_pool(allowed):
-        newest = await in_pool(_newest)  # before reading: what comes meanwhile ends the wait
-        events = await in_pool(_team_events, team, settled, sent)
+        # Both before reading: what comes meanwhile ends the wait, and is not passed over.
+        newest, passed = await in_pool(_newest), await in_pool(_settled)
+        rows = await in_pool(_team_events, team, settled, AT_A_TIME + len(sent))
+        events = [event for event in rows if event.pk not in sent]
         for event in events:
             data = {"session": str(event.session.uuid), "sequence": event.sequence, **event.data}
-            yield message(str(settled), event.kind, data)
+            yield message(str(event.pk if _one_writer() else settled), event.kind, data)
             sent.add(event.pk)
-        settled = max(settled, await in_pool(_settled))
+        if len(rows) == AT_A_TIME + len(sent) - len(events):  # there may be more
+            passed = min(passed, rows[-1].pk)
+        settled = max(settled, passed)
         sent = {row for row in sent if row > settled}
         if not events and not await reader().wait(None, newest, PING_SECONDS):
             yield STILL_HERE
@@ -188,8 +193,15 @@ def _newest() -> int:
     return int(Event.objects.aggregate(newest=Max("pk"))["newest"] or 0)
 
 
+def _one_writer() -> bool:
+    """Whether rows are committed in the order of their numbers."""
+    return connection.vendor == "sqlite"
+
+
 def _settled() -> int:
     """The newest row that no row before it can follow any more."""
+    if _one_writer():
+        return _newest()
     old = Event.objects.filter(at__lt=timezone.now() - SETTLED).order_by("-at")
     return old.values_list("pk", flat=True).first() or 0
 
@@ -199,6 +211,6 @@ def _rows(team: int, after: int) -> list[int]:
     return list(found.values_list("pk", flat=True))
 
 
-def _team_events(team: int, after: int, sent: set[int]) -> list[Event]:
+def _team_events(team: int, after: int, limit: int) -> list[Event]:
     found = Event.objects.filter(session__team=team, pk__gt=after).select_related("session")
-    return [event for event in found.order_by("pk")[: 500 + len(sent)] if event.pk not in sent]
+    return list(found.order_by("pk")[:limit])

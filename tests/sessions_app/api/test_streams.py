@@ -15,7 +15,7 @@ from django.test import AsyncClient
 from django.utils import timezone
 
 from sessions_app import api_tokens, stream
-from sessions_app.events import announce
+from sessions_app.events import AT_A_TIME, announce
 from sessions_app.models import ApiToken, Event, Session
 from tests.api_client import api_of
 from tests.conftest import Person
@@ -148,6 +148,20 @@ def test_the_teams_stream_resumes_without_a_gap(alice: Person) -> None:
     events = asyncio.run(listen("/events/stream", secret, 2, last=str(old.pk)))
     assert [event["data"]["n"] for event in events] == [1, 2]
     assert {event["id"] for event in events} == {str(old.pk)}, "resuming there repeats, never skips"
+
+
+def test_a_long_break_is_made_up_for_event_by_event(alice: Person) -> None:
+    session = session_of(alice)
+    first = announce(session, "appended", {"n": 0})
+    count = 2 * AT_A_TIME + 7
+    Event.objects.bulk_create(
+        Event(session=session, sequence=n, kind="appended", data={"n": n})
+        for n in range(2, count + 1)
+    )
+    Event.objects.update(at=timezone.now() - 2 * stream.SETTLED)
+    secret = api_of(alice.team).secret
+    events = asyncio.run(listen("/events/stream", secret, count - 1, last=str(first.pk)))
+    assert [event["data"]["sequence"] for event in events] == list(range(2, count + 1))
 
 
 def test_many_who_listen_share_one_reader(alice: Person) -> None:
