@@ -120,14 +120,11 @@ def _prepared(request: HttpRequest, session_id: UUID, payload: PrepareIn) -> Jso
 def report_call(request: HttpRequest, session_id: UUID, payload: CallIn) -> Json:
     """Store a model call: what was sent anew and the answer with its usage, or the error.
 
-    A prompt alone confirms that its turn is blocked: it is stored with the reply to its user.
+    A prompt alone confirms that its turn is blocked: it is stored with the reply to its user. For a prompt
+    that is stored already, nothing at all confirms it.
     """
     wanted = Wanted(session_id, token_of(request).team_id)
     stored, origin = _stored(payload.form, payload.messages) if payload.messages else ([], [])
-    if not stored and payload.error is None and not payload.timed_out:
-        raise InvalidField(
-            {"messages": "messages: send what was sent and the answer, or an error."}
-        )
     _with_usage(stored, payload.usage)
 
     def work() -> Json:
@@ -192,5 +189,8 @@ def _told() -> Iterator[None]:
         raise Conflict(str(error)) from error
     except BadMessage as error:
         raise InvalidField({f"messages.{error.number}": str(error)}) from error
+    except live_turns.NothingReported as error:
+        text = "messages: send what was sent and the answer, or an error."
+        raise InvalidField({"messages": text}) from error
     except NothingToSend as error:
         raise InvalidField({"prompt": f"prompt: {error}"}) from error

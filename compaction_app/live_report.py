@@ -65,7 +65,7 @@ class Report:
         self.pruned, self.blocked, self.kept = False, None, None
         self.store(sent[:-1] if prompt is not None else sent)
         step = None
-        if prompt is not None or (answer and memory_of(self.writer.state).is_open):
+        if prompt is not None or ((answer or not sent) and memory_of(self.writer.state).is_open):
             step = self._decide(prompt, is_called=bool(answer))
         self.store([] if prompt is None else [prompt])
         if prompt is not None and self.kept is not None:

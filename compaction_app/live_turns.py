@@ -29,6 +29,10 @@ Message = Mapping[str, Any]
 TIMED_OUT: Final = "The call ran into its time limit."
 
 
+class NothingReported(ValueError):
+    """A report of no call, though the turn that is open could make one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """The answer to "what do I send?": for the session at ``head``, under this system prompt."""
@@ -107,7 +111,8 @@ def report_call(
     The decisions of the stages before the call are made again and stored, a truncation appends its
     branch, then the messages follow. After the last answer of a turn, and after an error, the stages
     behind it run, and what they decide is stored too. A prompt that nobody answered, because its turn
-    is blocked, is stored with the reply that the user gets.
+    is blocked, is stored with the reply that the user gets; nothing at all confirms that for a prompt that
+    is stored already.
 
     Args:
         messages: the prompt or the tools' results, then the answer; no answer where the call failed
@@ -117,6 +122,7 @@ def report_call(
 
     Raises:
         CannotWrite, HeadMoved, BadMessage: as ``store.append``.
+        NothingReported: nothing at all, and the turn goes on.
     """
     checked = checked_messages(messages)
     error = TIMED_OUT if timed_out and error is None else error
@@ -124,8 +130,10 @@ def report_call(
         setup = LiveSetup.of(writer.session).setup
         report = Report(writer, setup)
         answers = [] if error is None else [failed_answer(setup, error)]
-        for sent, answer in _calls([*checked, *answers]):
+        for sent, answer in _calls([*checked, *answers]) or [([], [])]:
             report.take(sent, answer)
+        if not (checked or answers or report.blocked):
+            raise NothingReported("There is no message and no error, and the turn is not blocked.")
         if timed_out:
             report.timed_out()
         return report.told(len(messages), report.follow())

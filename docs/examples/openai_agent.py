@@ -70,15 +70,17 @@ def begin() -> str:
 def ask(session: str, text: str) -> str:
     """One turn: until the model has answered, or nothing can be done."""
     prompt: dict[str, Any] | None = {"role": "user", "content": text}
+    failures = 0
     while True:
         ready = lab(
             "POST", f"sessions/{session}/prepare?wait=120", {"form": "openai", "prompt": prompt}
         )
-        if ready["action"] == "blocked":
+        sent = [] if prompt is None else [prompt]
+        if ready["action"] == "blocked":  # the prompt alone confirms it: both are stored
+            lab("POST", f"sessions/{session}/calls", {"form": "openai", "messages": sent})
             return str(ready["reply"])
         if ready["action"] != "send":
             continue  # a flush or a compaction takes its time: ask again
-        sent = [] if prompt is None else [prompt]
         system = "\n\n".join(part["text"] for part in ready["system"])
         try:
             answer = model.chat.completions.create(
@@ -87,9 +89,12 @@ def ask(session: str, text: str) -> str:
             )
         except openai.APIStatusError as error:
             told = {"form": "openai", "messages": sent, "error": str(error)}
-            if lab("POST", f"sessions/{session}/calls", told)["action"] == "blocked":
+            follows = lab("POST", f"sessions/{session}/calls", told)
+            prompt, failures = None, failures + 1  # it is stored; go on behind it
+            if follows["action"] == "blocked":
+                return str(follows["reply"])
+            if follows["action"] == "send" and failures > 3:  # no overflow: the model's own trouble
                 return f"The model failed: {error}"
-            prompt = None  # it is stored; go on behind it
             continue
         reply = answer.choices[0].message.model_dump(exclude_none=True)
         usage = answer.usage.model_dump(exclude_none=True) if answer.usage else None

@@ -365,6 +365,26 @@ def test_a_prompt_whose_turn_is_blocked_is_stored_with_its_reply(session: Sessio
     assert again.stages[0].stage == "flush", "the turn is over, a new one begins"
 
 
+def test_a_stored_prompt_whose_turn_is_blocked_is_confirmed_by_nothing_at_all(
+    session: Session,
+) -> None:
+    turn(session, "x" * 8_000)
+    live_turns.report_call(session, [user("more")], error=OVERFLOW)
+    before = len(entries(session))
+    with pytest.raises(live_turns.NothingReported):
+        live_turns.report_call(session, [])
+    assert len(entries(session)) == before
+    with store.writing(session) as writer:
+        writer.state = with_failure(writer.state, "compact", writer.head, "nothing to compact")
+    told = live_turns.prepare(session).next
+    assert told.action == "blocked"
+    reported = live_turns.report_call(session, [])
+    assert reported.next is not None and reported.next.reply == told.reply
+    assert record_of(entries(session)[-1].payload)["message"]["model"] == "gateway-injected"
+    with pytest.raises(NothingToSend):
+        live_turns.prepare(session)
+
+
 def test_a_prompt_alone_is_stored_and_judged_before_its_call(session: Session) -> None:
     reported = live_turns.report_call(session, [user("more")])
     assert (reported.next, reported.stages) == (None, ())

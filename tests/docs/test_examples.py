@@ -20,6 +20,7 @@ from compaction_app.models import CompactionRecord, FlushRecord, MemoryFile
 from sessions_app import api_tokens
 from sessions_app.models import Entry, Session
 from tests.browser.chromium import QUIET, chromium
+from tests.compaction_app.live import live_agent
 from tests.conftest import Person, missing
 from tests.docs.models import chat_model, tool_model
 from tests.summarisers.loopback import serving
@@ -70,6 +71,21 @@ def test_the_anthropic_agent_uses_its_tool(live_server: LiveServer, token: str) 
     assert len(re.findall(r"^It is \d{4}-\d\d-\d\d\.$", out, re.MULTILINE)) == 2, out
     roles = list(Entry.objects.order_by("seq").values_list("role", flat=True))
     assert roles == ["user", "assistant", "toolResult", "assistant"] * 2
+
+
+def test_the_context_engine_plays_a_session_with_a_subagent(
+    live_server: LiveServer, alice: Person, token: str
+) -> None:
+    settings_ = {"contextWindow": 64_000, "compaction.keepRecentTokens": 2_000}
+    agent = live_agent(alice, settings_)
+    script = [sys.executable, str(EXAMPLES / "context_engine.py")]
+    out = run(script, live_server, token, AGENT=str(agent.uuid)).splitlines()
+    said = dict(line.split(" ", 1) for line in out if not line.startswith("assemble"))
+    lengths = [int(line.split()[1]) for line in out if line.startswith("assemble")]
+    assert said["bootstrap"] == "{'bootstrapped': True, 'importedMessages': 80}"
+    assert lengths[0] == 81 and lengths[1] < 20, "the compaction shows"
+    assert (said["afterTurn"], said["compact"]) == ("done", "True")
+    assert (said["onSubagentEnded"], said["told"]) == ("announce", "True")
 
 
 @pytest.mark.service
