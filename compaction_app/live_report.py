@@ -55,6 +55,7 @@ class Report:
         self.receipts: list[Receipt] = []
         self.stages: list[StageRecord] = []
         self.last: Message | None = None
+        self.calls = 0
         self.blocked: Next | None = None
         self.pruned = False
         self.kept: LiveStep | None = None
@@ -80,6 +81,10 @@ class Report:
     def store(self, messages: Sequence[Message]) -> None:
         """Append messages as the session guard wants them."""
         if messages:
+            before = (
+                memory_of(self.writer.state).usages if messages[-1]["role"] == "assistant" else ()
+            )
+            self.calls = len(before) + 1
             self.receipts += self.writer.append(messages, self.guard).receipts
             self.last = messages[-1]
 
@@ -111,7 +116,7 @@ class Report:
         ):
             return None
         memory = memory_of(self.writer.state)
-        reopened = replace(memory, is_open=True)
+        reopened = replace(memory, is_open=True, calls_before=self.calls - len(memory.usages))
         try:
             step = self._by_the_answer_alone(last, reopened)
             if step is None:

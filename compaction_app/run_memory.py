@@ -23,7 +23,8 @@ class RunMemory:
     ``told`` is what its prompt told the model beside the text, ``usages`` what its calls reported.
     ``retries``: the session was cut, and the prompt is to be sent again. ``touched_ms``: when a pruned call
     of the run touched the cache. ``timed_out``: a call ran into its time limit with so many tokens that a
-    compaction goes before it is tried again. ``tried`` are works (``flush``,
+    compaction goes before it is tried again. ``calls_before``: calls of the run whose usages are not kept any
+    more; never stored. ``tried`` are works (``flush``,
     ``compact``) that a job has tried and that made nothing: the head they were tried at, what was said.
     """
 
@@ -38,6 +39,7 @@ class RunMemory:
     retries: bool = False
     touched_ms: int | None = None
     timed_out: int | None = None
+    calls_before: int = 0
     tried: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
@@ -49,7 +51,8 @@ class RunMemory:
     def spent(self, rules: RuleSet) -> Spent:
         """As the engine takes a run up again."""
         usages = (normalize_usage(usage, rules.usage) or Usage() for usage in self.usages)
-        return Spent(tuple(usages), self.counters, self.retries, self.touched_ms)
+        calls = self.calls_before + len(self.usages)
+        return Spent(tuple(usages), self.counters, self.retries, self.touched_ms, calls)
 
     def failure(self, work: str, head: str | None) -> str | None:
         """What a job said that tried ``work`` at this head and made nothing; none if none has."""

@@ -334,6 +334,17 @@ def test_a_truncation_moves_a_prompt_that_is_stored_already(full_of_results: Ses
     assert before is not None and before.mark == "copy"
 
 
+def test_each_decision_knows_its_turn_and_its_call(session: Session) -> None:
+    turn(session)
+    live_turns.report_call(session, [user("read"), calls("c1", prompt=200)])
+    live_turns.append(session, [result("c1")])
+    live_turns.report_call(session, [answer("done", 300)])
+    guarded = Decision.objects.filter(rule="soft_guard").order_by("id")
+    assert list(guarded.values_list("turn", "call")) == [(1, 1), (2, 1), (2, 2)]
+    behind = Decision.objects.filter(rule="cache_touch_marker").order_by("id")
+    assert list(behind.values_list("turn", "call")) == [(1, 2), (2, 3)]
+
+
 def test_a_call_is_reported_at_an_expected_head_or_not_at_all(session: Session) -> None:
     head = turn(session).appended.head
     turn(session)

@@ -32,6 +32,7 @@ Message = Mapping[str, Any]
 @dataclass(frozen=True, slots=True)
 class Spent:
     """What a run has used up so far. ``retries``: its session was cut, and the prompt is sent again.
+    ``calls`` is how many model calls it has made.
 
     ``touched_ms`` is when a call of the run that was pruned touched the provider's cache, none before.
     """
@@ -40,12 +41,14 @@ class Spent:
     counters: RecoveryCounters = field(default_factory=RecoveryCounters)
     retries: bool = False
     touched_ms: float | None = None
+    calls: int = 0
 
 
 def go_on(work: TurnWork, spent: Spent) -> Steps[TurnResult]:
     """The rest of a turn whose prompt the session holds already."""
     run = ModelRun(work, "turn", work.prompt.message, work.prompt.sent, work.setup.system.chars)
     run.prompt_stored = True
+    work.next_call = spent.calls + 1
     run.counters, run.usages = spent.counters, list(spent.usages)
     again = spent.retries or ends_in_compaction(work.state)
     end = yield from carry_out(run, None if again else Resumed(run, spent.touched_ms))
