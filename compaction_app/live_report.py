@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from compaction_app import webhooks
+from compaction_app import decisions, webhooks
 from compaction_app.engine.overflow import classify_overflow
 from compaction_app.engine.pruning.persist import is_transcript_only
 from compaction_app.engine.recovery_limits import recover_from_timeout
@@ -16,7 +16,7 @@ from compaction_app.engine.turn.setup import RunSetup
 from compaction_app.engine.turn.state import SessionState
 from compaction_app.live_state import LiveSession, load_window
 from compaction_app.live_steps import Basis, record_step, stages_made
-from compaction_app.models import LiveStep
+from compaction_app.models import Decision, LiveStep
 from compaction_app.next_step import Next, NothingToSend, next_step
 from compaction_app.run_memory import RunMemory, ended, memory_of, with_memory
 from compaction_app.session_guard import ends_run, guard_of
@@ -81,10 +81,8 @@ class Report:
     def store(self, messages: Sequence[Message]) -> None:
         """Append messages as the session guard wants them."""
         if messages:
-            before = (
-                memory_of(self.writer.state).usages if messages[-1]["role"] == "assistant" else ()
-            )
-            self.calls = len(before) + 1
+            made = len(memory_of(self.writer.state).usages)
+            self.calls = _calls_of_turn(messages, made)
             self.receipts += self.writer.append(messages, self.guard).receipts
             self.last = messages[-1]
 
@@ -97,7 +95,14 @@ class Report:
         window = self.setup.lines.window
         judged = recover_from_timeout(rules.run_recovery, rules.id, memory.counters, tokens, window)
         stage = StageRecord(judged.rule, "turn", 1, len(usages), judged)
-        self._keep([stage], memory.turn)
+        self.stages.append(stage)
+        decisions.record(
+            self.writer.session,
+            [decisions.Made(memory.turn, stage)],
+            reading=Decision.Reading.LIVE,
+            window=self.writer.window,
+            policy=decisions.policy_record(self.setup.policy, self.setup.around),
+        )
         if judged.fired:
             spent = memory.timeout_compactions + 1
             memory = replace(memory, timed_out=round(tokens), timeout_compactions=spent)
@@ -254,3 +259,11 @@ class Report:
             prompt_entry = {"entry": receipt.id, "hadTime": "timestamp" in prompt}
             self.kept.asked = {**self.kept.asked, "prompt": prompt_entry}
             self.kept.save(update_fields=["asked"])
+
+
+def _calls_of_turn(messages: Sequence[Message], before: int) -> int:
+    """How many calls the turn has made behind these messages, which come after ``before`` calls of it."""
+    roles = [message["role"] for message in messages]
+    if "user" in roles:
+        before, roles = 0, roles[len(roles) - roles[::-1].index("user") :]
+    return before + roles.count("assistant")

@@ -24,7 +24,7 @@ class RunMemory:
     ``retries``: the session was cut, and the prompt is to be sent again. ``touched_ms``: when a pruned call
     of the run touched the cache. ``timed_out``: a call ran into its time limit with so many tokens that a
     compaction goes before it is tried again. ``calls_before``: calls of the run whose usages are not kept any
-    more; never stored. ``tried`` are works (``flush``,
+    more. ``tried`` are works (``flush``,
     ``compact``) that a job has tried and that made nothing: the head they were tried at, what was said.
     """
 
@@ -76,6 +76,7 @@ def memory_of(state: LiveState) -> RunMemory:
         retries=kept.get("retries", False),
         touched_ms=kept.get("touchedMs"),
         timed_out=kept.get("timedOut"),
+        calls_before=kept.get("callsBefore", 0),
         tried={work: (at, said) for work, (at, said) in tried.items()},
     )
 
@@ -94,6 +95,7 @@ def with_memory(state: LiveState, memory: RunMemory) -> LiveState:
         "retries": memory.retries,
         "touchedMs": memory.touched_ms,
         "timedOut": memory.timed_out,
+        "callsBefore": memory.calls_before,
         "tried": {work: list(said) for work, said in memory.tried.items()},
     }
     return replace(state, run={key: value for key, value in kept.items() if value})
@@ -120,6 +122,7 @@ def begun(state: LiveState, *, flush: bool) -> LiveState:
         is_flush=False,
         touched_ms=None,
         timed_out=None,
+        calls_before=0,
     )
     if memory.is_open:
         kept = replace(kept, overflow_compactions=0, timeout_compactions=0, truncations=0)
