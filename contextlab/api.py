@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
+from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
@@ -36,6 +37,10 @@ from sessions_app.jobs_api import router as jobs
 from sessions_app.stream_api import router as streams
 
 log = logging.getLogger(__name__)
+UNAVAILABLE = (
+    "The database is busy and nothing was stored; send the request again in a second. With many writers "
+    "PostgreSQL serves better than SQLite."
+)
 
 
 class Api(NinjaAPI):
@@ -114,6 +119,15 @@ def http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
         unreadable(error.__cause__) if error.status_code == HTTPStatus.BAD_REQUEST else str(error)
     )
     return problem_answer(problem(error.status_code, text))
+
+
+@api.exception_handler(OperationalError)
+def unavailable(request: HttpRequest, error: OperationalError) -> HttpResponse:
+    """The database did not answer in time, such as SQLite with more writers than it can serve."""
+    log.warning("the database does not answer: %s", error)
+    answer = problem_answer(problem(503, UNAVAILABLE))
+    answer["Retry-After"] = "1"
+    return answer
 
 
 @api.exception_handler(Exception)

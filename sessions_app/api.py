@@ -28,7 +28,7 @@ from sessions_app.schemas import (
 from sessions_app.transcripts.columns import UNKNOWN, Ints
 
 router = Router(tags=["sessions"], by_alias=True)
-PROBLEMS = dict.fromkeys((400, 401, 403, 404, 422, 429), Problem)
+PROBLEMS = dict.fromkeys((400, 401, 403, 404, 422, 429, 503), Problem)
 NO_NUL = r"^[^\x00]*$"
 """PostgreSQL cannot be asked for texts with NUL."""
 Limit = Annotated[int, Query(ge=1, le=200, description="Most items of one answer.")]

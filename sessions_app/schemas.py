@@ -123,6 +123,6 @@ class OutboxEventOut(CamelSchema):
     """Something that happened to a session."""
 
     sequence: int = Field(description="Its number in the session, from 1, without gaps.", examples=[17])  # fmt: skip
-    kind: str = Field(description="entries, verdict or status.", examples=["entries"])  # fmt: skip
+    kind: str = Field(description="entries, compaction, flush, overflow, subagent, verdict or status.", examples=["entries"])  # fmt: skip
     data: dict[str, Any] = Field(description="What belongs to the kind.", examples=[{"from": 16, "count": 2, "head": "a1b2c3d4"}])  # fmt: skip
     at: datetime = Field(description="When it happened.", examples=["2026-12-01T09:30:00Z"])

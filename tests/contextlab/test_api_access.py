@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
@@ -182,6 +183,20 @@ def test_a_failure_of_ours_tells_nothing_of_the_inside(
     answer = api_of(alice.team).request("GET", "/sessions")
     assert "hunter2" not in answer.content.decode()
     problem(answer, 500, "server-error")
+
+
+def test_a_busy_database_is_told_with_when_to_come_back(
+    alice: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr("sessions_app.api.session_out", fail)
+    alice.imports(short_session().data())
+    answer = api_of(alice.team).request("GET", "/sessions")
+    body = problem(answer, 503, "unavailable")
+    assert answer["Retry-After"] == "1"
+    assert "locked" not in body["detail"] and "again" in body["detail"]
 
 
 def test_the_documentation_is_there_for_everybody(client: Client) -> None:
