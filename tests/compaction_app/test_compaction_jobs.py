@@ -8,6 +8,7 @@ from compaction_app import live_turns
 from compaction_app.compaction_jobs import request_compaction
 from compaction_app.models import CompactionRecord, Decision
 from sessions_app.models import Event, Session
+from sessions_app.workspace import write_files
 from tests.compaction_app.compacting import (
     boundaries,
     compacted,
@@ -107,3 +108,19 @@ def test_a_compaction_that_a_turn_made_due_stands_under_that_turn(session: Sessi
     made = Decision.objects.filter(session=session).order_by("id").values_list("turn", "stage")
     before = [turn for turn, stage in made if stage == "inner_trigger"]
     assert {turn for turn, stage in made if stage == "compaction"} == set(before[-1:]) == {5}
+
+
+def test_the_agents_own_rules_are_told_again_with_the_next_prompt(alice: Person) -> None:
+    session = live_session(alice, {**SMALL, "compaction.postCompactionSections": ["Red Lines"]})
+    assert session.agent is not None
+    write_files(
+        session.agent, {"AGENTS.md": "# Me\n\n## Red Lines\nNever push to main.\n\n## Tone\nKind."}
+    )
+    talk(session)
+    compacted(session)
+    session.refresh_from_db()
+    (told,) = [text for text in session.queued if "Never push to main." in text]
+    assert "Kind." not in told
+    step = live_turns.prepare(session, user("And now?")).next
+    assert step.context is not None
+    assert "Never push to main." in str(step.context.messages)

@@ -175,3 +175,42 @@ def _cancel_once_asked(job: Job, server: Loopback) -> None:
         time.sleep(0.02)
     jobs.cancel(Job.objects.get(pk=job.pk))
     connection.close()
+
+
+def test_what_a_flush_costs_is_recorded(session: Session) -> None:
+    with serving(openai_stream("Port 8443.")) as server:
+        connect(session, server.url, takes_tools=False, input_price=10, output_price=100)
+        record = flushed(session)
+    (call,) = record.calls
+    assert (call["promptTokens"], call["outputTokens"]) == (100, 20)
+    assert record.cost is not None and float(record.cost) == 0.003
+
+
+def test_configured_prompts_reach_the_model_with_the_token_they_need(alice: Person) -> None:
+    session = live_session(
+        alice,
+        {
+            **SMALL,
+            "compaction.memoryFlush.prompt": "Note the ports.",
+            "compaction.memoryFlush.systemPrompt": "You keep notes.",
+        },
+    )
+    fill(session)
+    with serving(openai_stream("NO_REPLY")) as server:
+        connect(session, server.url)
+        flushed(session)
+        messages = server.seen[0][2]["messages"]
+    told = messages[0]["content"] + messages[-1]["content"]
+    assert "Note the ports." in told and "You keep notes." in told
+    assert "NO_REPLY" in told, "both ask for silence, also where the configuration forgot it"
+
+
+@pytest.mark.parametrize(("said", "aloud"), [("NO_REPLY and then some", 0), ("Hello there", 1)])
+def test_streamed_text_is_let_out_only_where_it_is_no_silence(
+    session: Session, said: str, aloud: int
+) -> None:
+    with serving(openai_stream(*said)) as server:  # letter by letter
+        connect(session, server.url)
+        flushed(session)
+    lines = Job.objects.get(kind="flush").lines.filter(text__contains="spoke aloud")
+    assert lines.count() == aloud
