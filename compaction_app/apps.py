@@ -14,7 +14,15 @@ class CompactionAppConfig(AppConfig):
     verbose_name = "Compaction"
 
     def ready(self) -> None:
-        from compaction_app import audits, compaction_jobs, flush_jobs, model_tests, replays, runs
+        from compaction_app import (
+            audits,
+            compaction_jobs,
+            flush_jobs,
+            model_tests,
+            replays,
+            resummaries,
+            runs,
+        )
         from compaction_app import compaction_replays as remaking
         from compaction_app.checkpoints import checkpoint_end
         from sessions_app import batches, jobs, tombstones
@@ -34,6 +42,7 @@ class CompactionAppConfig(AppConfig):
         jobs.register(model_tests.KIND, jobs.Kind(model_tests.TASK, "test of a model"))
         jobs.register(remaking.KIND, jobs.Kind(remaking.TASK, "summary anew"))
         jobs.register(replays.KIND, jobs.Kind(replays.TASK, "replay"))
+        jobs.register(resummaries.KIND, jobs.Kind(resummaries.TASK, "another summary"))
         session_changed.connect(judge, weak=False, dispatch_uid="compaction_app.audit")
         session_changed.connect(summarise, weak=False, dispatch_uid="compaction_app.summary")
         tombstones.also_covers(checkpoint_end)

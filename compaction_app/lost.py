@@ -10,7 +10,7 @@ from uuid import UUID
 
 from compaction_app.anchor_store import Also, read_on
 from compaction_app.engine.retention.anchors import RULES_VERSION, AnchorKind
-from compaction_app.engine.retention.cycles import Cycle, cycles_of
+from compaction_app.engine.retention.cycles import Cycle, Instead, cycle_instead, cycles_of
 from compaction_app.engine.retention.ledger import Ledger, Room, Tally
 from compaction_app.engine.retention.losses import (
     Loss,
@@ -128,6 +128,17 @@ def cycles_for(window: Window, leaf: int | None = None) -> list[Cycle]:
         )
 
     return _kept(_cycles, _key(window, leaf), make)
+
+
+def cycle_with(window: Window, instead: Instead) -> Cycle | None:
+    """A recorded compaction as it would be with another summary; not kept."""
+    return cycle_instead(
+        index_of(window),
+        timeline_of(window),
+        lambda seqs: _messages(window, seqs),
+        instead,
+        beside_of(window),
+    )
 
 
 def recorded_tally(window: Window, leaf: int | None = None) -> Tally:

@@ -16,6 +16,7 @@ from compaction_app.engine.retention.fates import Counts, Fate
 from compaction_app.engine.retention.losses import loss_of
 from compaction_app.engine.retention.retention import UPPER_BOUND
 from compaction_app.lost import cycles_for, recorded_tally
+from compaction_app.lost_offers import offers
 from compaction_app.planting.published import published
 from sessions_app.entries import sendable
 from sessions_app.masking import mask
@@ -101,7 +102,9 @@ def lost_context(session: Session, window: Window, values: Mapping[str, str]) ->
             {"title": TITLES[kind], **steps} for kind, steps in published()["kinds"].items()
         ],
     }
-    return context if cycle is None else context | _cycle_context(session.uuid, cycle)
+    if cycle is None:
+        return context
+    return context | _cycle_context(session.uuid, cycle) | {"offers": offers(session, cycle)}
 
 
 def _most_telling(cycles: Sequence[Cycle]) -> Cycle | None:
@@ -117,7 +120,7 @@ def _lost_constraints(cycle: Cycle) -> bool:
 def _cycle_context(session: UUID, cycle: Cycle) -> dict[str, Any]:
     done = cycle.retention
     lost = _without_twins(done.lost)
-    items = [_item(session, fate, cycle) for fate in lost[:LISTED]]
+    items = [item_of(session, fate, cycle) for fate in lost[:LISTED]]
     return {
         "counts": done.counts,
         "removed_messages": done.removed_messages,
@@ -147,7 +150,8 @@ def _choice(cycle: Cycle, leaf: int | None) -> Choice:
     return Choice(cycle.number, urlencode(query), _lost_constraints(cycle))
 
 
-def _item(session: UUID, fate: Fate, cycle: Cycle) -> Item:
+def item_of(session: UUID, fate: Fate, cycle: Cycle) -> Item:
+    """An anchor with what is shown of it."""
     anchor = fate.anchor
     detail = anchor.detail if anchor.detail not in anchor.text else ""
     if anchor.kind == "error":

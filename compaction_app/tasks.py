@@ -19,6 +19,7 @@ from compaction_app import (
     kept_answers,
     model_tests,
     replays,
+    resummaries,
     retention,
     webhooks,
 )
@@ -78,6 +79,12 @@ def replay_decisions(uuid: str) -> None:
 def replay_compaction(uuid: str) -> None:
     """Make a compaction's summary anew, beside the one that stands."""
     do(uuid, compaction_replays.run)
+
+
+@shared_task
+def resummarise(uuid: str) -> None:
+    """Make another summary of a recorded compaction."""
+    do(uuid, resummaries.run)
 
 
 @shared_task

@@ -122,6 +122,13 @@ def run_compaction(
     begun = begin_compaction(path, order, rules)
     if isinstance(begun, CompactionRun):
         return begun
+    return (yield from finish_compaction(path, order, begun, rules))
+
+
+def finish_compaction(
+    path: Sequence[Entry], order: CompactionOrder, begun: ReadyCompaction, rules: RuleSet
+) -> Steps[CompactionRun]:
+    """Summarise a compaction whose cut is known, in the mode that applies."""
     prepared, preparation = begun.prepared, begun.preparation
     if order.mode == "safeguard":
         task = _safeguard_task(path, preparation, order)

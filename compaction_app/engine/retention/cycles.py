@@ -40,6 +40,16 @@ class Beside:
 
 NOTHING_BESIDE: Final = Beside()
 
+
+@dataclass(frozen=True, slots=True)
+class Instead:
+    """Another summary for a recorded compaction, and where its kept tail begins on the branch."""
+
+    number: int
+    summary: str
+    kept: int
+
+
 Messages = Callable[[Sequence[int]], Iterable[Message]]
 """Loads the messages of entries by their numbers."""
 
@@ -97,14 +107,32 @@ def cycles_of(
     return list(_Walk(index, grown, messages, beside).cycles())
 
 
+def cycle_instead(
+    index: SessionIndex,
+    grown: Timeline,
+    messages: Messages,
+    instead: Instead,
+    beside: BesideOf = nothing_beside,
+) -> Cycle | None:
+    """A recorded compaction with another summary or cut; those before it as they were. None where
+    the branch has no compaction of that number."""
+    walk = _Walk(index, grown, messages, beside, instead)
+    return next((cycle for cycle in walk.cycles() if cycle.number == instead.number), None)
+
+
 class _Walk:
     """Goes from compaction to compaction and remembers what only a summary still holds."""
 
     def __init__(
-        self, index: SessionIndex, grown: Timeline, messages: Messages, beside: BesideOf
+        self,
+        index: SessionIndex,
+        grown: Timeline,
+        messages: Messages,
+        beside: BesideOf,
+        instead: Instead | None = None,
     ) -> None:
         self._index, self._grown, self._messages = index, grown, messages
-        self._beside = beside
+        self._beside, self._instead = beside, instead
         self._branch: list[int] = grown.branch.tolist()
         self._on_branch = frozenset(self._branch)
         rows = grown.columns
@@ -121,6 +149,8 @@ class _Walk:
             found.place.tolist(), found.kept.tolist(), found.before_call.tolist(), strict=True
         )
         for number, (place, kept, call) in enumerate(spans, 1):
+            if self._instead is not None and self._instead.number == number:
+                kept = min(self._instead.kept, place)
             kept = max(kept, start)
             yield self._cycle(number, start, kept, place, previous, call)
             start, previous = kept, place
@@ -131,7 +161,9 @@ class _Walk:
         index, entry = self._index, self._branch[place]
         writes = [w for w in index.writes if w.entry < entry and w.entry in self._on_branch]
         tail = self._tail(kept, place)
-        summary = place_of([index.summaries.get(entry, "")])
+        told = self._instead if self._instead and self._instead.number == number else None
+        text = told.summary if told else index.summaries.get(entry, "")
+        summary = place_of([text])
         beside = self._beside(entry, number - 1)
         notes = [*((w.path, w.text) for w in writes), *beside.notes]
         memory = place_of(text for _, text in notes)
@@ -143,7 +175,9 @@ class _Walk:
             fates=tuple(fates),
             removed_messages=int((self._grown.columns.kind[start:kept] > 0).sum()),
             removed_tokens=int(self._tokens[kept] - self._tokens[start]),
-            summary_tokens=max(int(self._grown.columns.tokens[place]), 0),
+            summary_tokens=-(-len(text) // 4)
+            if told
+            else max(int(self._grown.columns.tokens[place]), 0),
             has_memory=bool(notes),
         )
         if not self._first:
