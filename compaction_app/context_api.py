@@ -8,6 +8,7 @@ from uuid import UUID
 from django.http import Http404, HttpRequest
 from ninja import Router
 
+from compaction_app.cleared import cleared_at, cleared_json
 from compaction_app.context_at_call import context_json, told_context
 from compaction_app.context_schemas import ContextOut
 from compaction_app.runs import situation_of
@@ -23,6 +24,8 @@ def read_context(request: HttpRequest, session_id: UUID, call: int) -> dict[str,
     """What one recorded model call sent: each message with its entry, its size, and what rules did to it."""
     session = load(Session.objects.select_related("agent"), request, session_id)
     try:
-        return context_json(told_context(situation_of(session), call))
+        situation = situation_of(session)
+        told = told_context(situation, call)
     except IndexError:
         raise Http404("The session has no such call.") from None
+    return context_json(told) | {"cleared": cleared_json(cleared_at(situation.window, told))}

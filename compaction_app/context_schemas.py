@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from ninja import Field
 
@@ -71,6 +71,14 @@ class PrefixOut(CamelSchema):
     why: str | None = Field(description="The rule or the event that broke it; null where this call only adds.", examples=["soft_trim"])  # fmt: skip
 
 
+class ClearedOut(CamelSchema):
+    """The anchors of results that rules cut for the call, and those of them that stand nowhere in it."""
+
+    anchors: int = Field(description="Different ones in the originals.", examples=[14])
+    lost: int = Field(description="Those that stand nowhere in the request.", examples=[9])
+    items: list[dict[str, Any]] = Field(description="The lost, the gravest first, with entry, block and characters; 50 at most.", examples=[[]])  # fmt: skip
+
+
 class ContextOut(CamelSchema):
     """The request of one recorded call as the rules assemble it from what was recorded."""
 
@@ -88,4 +96,5 @@ class ContextOut(CamelSchema):
     billed: BilledOut = Field(description="What the provider counted.")
     left_out: list[int] = Field(description="Entries of the context that are not sent.", examples=[[3]])  # fmt: skip
     removed: list[int] = Field(description="Entries that the call before had sent and this one does not.", examples=[[]])  # fmt: skip
+    cleared: ClearedOut | None = Field(description="What the call no longer saw of results that were trimmed or cleared; null where none was.")  # fmt: skip
     prefix: PrefixOut | None = Field(description="What a provider's cache can repeat; null where the call before is unknown.")  # fmt: skip

@@ -11,6 +11,7 @@ from uuid import UUID
 from compaction_app.anchor_store import Also, read_on
 from compaction_app.engine.retention.anchors import RULES_VERSION, AnchorKind
 from compaction_app.engine.retention.cycles import Cycle, Instead, cycle_instead, cycles_of
+from compaction_app.engine.retention.fates import Fate
 from compaction_app.engine.retention.ledger import Ledger, Room, Tally
 from compaction_app.engine.retention.losses import (
     Loss,
@@ -19,6 +20,7 @@ from compaction_app.engine.retention.losses import (
     losses_of,
     losses_to_json,
 )
+from compaction_app.engine.retention.retention import fate_json
 from compaction_app.engine.retention.session_index import SessionIndex
 from compaction_app.engine.wording.cues import Kind
 from compaction_app.lost_beside import beside_of
@@ -159,9 +161,14 @@ def _tally(cycles: Iterable[Cycle]) -> Tally:
 def shown_cycle(cycle: Cycle, most_lost: int) -> dict[str, Any]:
     """A compaction as plain values, its texts as a viewer may see them."""
     told = cycle.to_json(most_lost) | {"codes": list(loss_of(cycle).codes)}
-    for lost in told["lost"]:
-        lost |= {name: mask(sendable(lost[name])) for name in ("text", "detail")}
+    told["lost"] = [shown_fate(fate) for fate in cycle.retention.lost[:most_lost]]
     return told | {"memoryFiles": [mask(sendable(path)) for path in cycle.memory_files]}
+
+
+def shown_fate(fate: Fate) -> dict[str, Any]:
+    """An anchor as plain values, its texts as a viewer may see them."""
+    told = fate_json(fate)
+    return told | {name: mask(sendable(told[name])) for name in ("text", "detail")}
 
 
 def _key(window: Window, leaf: int | None) -> Key:

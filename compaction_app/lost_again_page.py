@@ -64,9 +64,9 @@ def again_context(session: Session, job: Job) -> dict[str, Any]:
         return context
     both = side_by_side(recorded.retention, other.retention)
     lists = (
-        ("Lost by the recorded summary alone", both.only_recorded, recorded),
-        ("Lost by the new summary alone", both.only_again, other),
-        ("Lost by both", both.both, recorded),
+        ("Lost by the recorded summary alone", both.only_recorded),
+        ("Lost by the new summary alone", both.only_again),
+        ("Lost by both", both.both),
     )
     return context | {
         "recorded": recorded,
@@ -74,8 +74,8 @@ def again_context(session: Session, job: Job) -> dict[str, Any]:
         "upper_bound": UPPER_BOUND,
         "kinds": [(TITLES[kind], left, right) for kind, left, right in both.kinds],
         "lists": [
-            (title, len(fates), [item_of(session.uuid, f, cycle) for f in fates[:LISTED]])
-            for title, fates, cycle in lists
+            (title, len(fates), [item_of(session.uuid, f) for f in fates[:LISTED]])
+            for title, fates in lists
         ],
         "recorded_text": sendable(index_of(window).summaries.get(recorded.entry, ""))[
             :SHOWN_SUMMARY

@@ -120,7 +120,10 @@ def _lost_constraints(cycle: Cycle) -> bool:
 def _cycle_context(session: UUID, cycle: Cycle) -> dict[str, Any]:
     done = cycle.retention
     lost = _without_twins(done.lost)
-    items = [item_of(session, fate, cycle) for fate in lost[:LISTED]]
+    items = [
+        item_of(session, fate, cycle.used_again.get((fate.anchor.kind, fate.anchor.key)))
+        for fate in lost[:LISTED]
+    ]
     return {
         "counts": done.counts,
         "removed_messages": done.removed_messages,
@@ -150,7 +153,7 @@ def _choice(cycle: Cycle, leaf: int | None) -> Choice:
     return Choice(cycle.number, urlencode(query), _lost_constraints(cycle))
 
 
-def item_of(session: UUID, fate: Fate, cycle: Cycle) -> Item:
+def item_of(session: UUID, fate: Fate, used_again: int | None = None) -> Item:
     """An anchor with what is shown of it."""
     anchor = fate.anchor
     detail = anchor.detail if anchor.detail not in anchor.text else ""
@@ -171,7 +174,7 @@ def item_of(session: UUID, fate: Fate, cycle: Cycle) -> Item:
         count=fate.count,
         saved=fate.saved,
         resembled=fate.resembled,
-        used_again=cycle.used_again.get((anchor.kind, anchor.key)),
+        used_again=used_again,
     )
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html import unescape
 
 import pytest
 from django.test import Client
 
+from compaction_app.cleared import cleared_at, cleared_json
 from compaction_app.context_at_call import told_context
 from compaction_app.runs import situation_of
 from sessions_app import masking
-from sessions_app.models import Session, Team
+from sessions_app.entries import window_of
+from sessions_app.models import Entry, Session, Team
+from sessions_app.payload import pack, record_of
 from tests.compaction_app.audited import audited
 from tests.compaction_app.conftest import Bring
 from tests.compaction_app.pages.page import HOSTILE
@@ -135,3 +139,53 @@ def test_the_page_is_only_read(viewer: Client, pruned: Session) -> None:
 def test_another_team_sees_nothing(bob: Person, pruned: Session) -> None:
     assert bob.client.get(address(pruned, 1)).status_code == 404
     assert bob.client.get(f"/sessions/{pruned.uuid}/entries/4/context/").status_code == 404
+
+
+NAMES = " ticket OPS-4411 in /srv/billing/export.py "
+
+
+def named_in_the_middle(session: Session, seq: int) -> None:
+    """Put names in the middle of a stored tool result, where a trim takes out what stands there."""
+    row = Entry.objects.get(window=window_of(session), seq=seq)
+    record = record_of(row.payload)
+    (block,) = (b for b in record["message"]["content"] if b["type"] == "text")
+    half = len(block["text"]) // 2
+    block["text"] = block["text"][:half] + NAMES + block["text"][half + len(NAMES) :]
+    Entry.objects.filter(pk=row.pk).update(payload=pack(json.dumps(record).encode()))
+
+
+def test_what_pruning_cleared_is_told_by_name(viewer: Client, pruned: Session) -> None:
+    number = cut_call(pruned)
+    row = next(r for r in told_context(situation_of(pruned), number).rows if r.part.changes)
+    (seq,) = row.part.sources
+    named_in_the_middle(pruned, seq)
+    situation = situation_of(pruned)
+    html = viewer.get(address(pruned, number)).text
+    told, _, _ = html.partition("Messages in order")
+    assert "What this call no longer saw of them" in told and "upper bound" in told
+    assert "OPS-4411" in told and f"/sessions/{pruned.uuid}/entries/{seq}/#block-0" in told
+    found = cleared_at(situation.window, told_context(situation, number))
+    assert found is not None
+    assert {"OPS-4411", "/srv/billing/export.py"} <= {fate.anchor.text for fate in found.lost}
+    assert cleared_json(found)["items"][0]["entry"] == seq  # type: ignore[index]
+
+
+def test_what_another_message_says_too_is_still_seen(viewer: Client, pruned: Session) -> None:
+    number = cut_call(pruned)
+    rows = told_context(situation_of(pruned), number).rows
+    cut = next(r for r in rows if r.part.changes)
+    whole = next(
+        r for r in rows if r.part.kind == "tool result" and not r.part.changes and r.part.sources
+    )
+    for row in (cut, whole):
+        named_in_the_middle(pruned, row.part.sources[0])
+    situation = situation_of(pruned)
+    found = cleared_at(situation.window, told_context(situation, number))
+    assert found is not None
+    assert "OPS-4411" not in [fate.anchor.text for fate in found.lost]
+
+
+def test_a_call_that_nothing_was_cut_for_tells_of_no_loss(viewer: Client, pruned: Session) -> None:
+    assert "no longer saw" not in viewer.get(address(pruned, 1)).text
+    told = told_context(situation_of(pruned), 1)
+    assert cleared_at(window_of(pruned), told) is None
