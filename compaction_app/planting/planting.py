@@ -44,7 +44,7 @@ def _statement_plants(wordings: Wordings, random: Random) -> Iterator[Plant]:
 def _spoken(kind: AnchorKind, language: str, fact: str, random: Random) -> Plant:
     role = "user" if kind == "constraint" else random.choice(("user", "assistant"))
     before, behind = (random.choice(NEUTRAL[language]) for _ in range(2))
-    joint = "\n" if fact.startswith("- ") else " "
+    joint = "\n" if fact.startswith(("- ", "| ")) else " "
     head = f"{before}{joint}" if before else ""
     text = f"{head}{fact}{joint}{behind}" if behind else f"{head}{fact}"
     return Plant(

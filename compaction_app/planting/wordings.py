@@ -8,7 +8,15 @@ from functools import reduce
 from typing import Any, TypeVar
 
 from compaction_app.engine.retention.anchors import AnchorKind
-from compaction_app.planting import build_names, held_out, second_build, statements, third_build
+from compaction_app.planting import (
+    build_names,
+    fourth_build,
+    held_out,
+    second_build,
+    statements,
+    third_build,
+    third_names,
+)
 from compaction_app.planting.plant import Part
 
 K = TypeVar("K")
@@ -36,7 +44,8 @@ def wordings_of(part: Part) -> Wordings:
     if part == "held out":
         return _of(held_out, held_out.STATEMENTS)
     parts = [_of(build_names, statements.STATEMENTS)]
-    parts += [_of(more, more.STATEMENTS) for more in (second_build, third_build)]
+    parts += [_of(more, more.STATEMENTS) for more in (second_build, fourth_build)]
+    parts.append(_of(third_names, third_build.STATEMENTS))
     return reduce(_together, parts)
 
 

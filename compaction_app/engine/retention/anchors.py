@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
-RULES_VERSION: Final = 1
+RULES_VERSION: Final = 2
 """Counts up whenever other anchors are found, or found again elsewhere, than before."""
 
 AnchorKind = Literal[

@@ -84,7 +84,7 @@ _UNITS: Final = (
     r"|°[CF]|USD|EUR|GBP|CNY|dollars?|euros?|cents|percent|req/s|requests?/s|rps|qps"
     r"|tokens?|requests?|rows?|users?|records|connections|workers|threads|replicas|retries|characters|chars|cores|GPUs?|CPUs?|vCPUs?"
 )
-_CHINESE_UNITS: Final = r"毫秒|微秒|秒钟?|分钟|个?小时|天|个月|个?星期|周|字节|兆|万元|亿元|元|美元|欧元|千克|公斤|公里|厘米|毫米|像素|字符"
+_CHINESE_UNITS: Final = r"毫秒|微秒|秒钟?|分钟|个?小时|天|个月|个?星期|周|字节|兆|万元|亿元|元|美元|欧元|千克|公斤|公里|厘米|毫米|像素|字符|个?请求|个?并发|个?线程|个?连接"
 _NUMBER: Final = r"(?:[0-9]{1,3}(?:,[0-9]{3})++|[0-9]++)(?:\.[0-9]+)?+"
 _REST_OF_NUMBER: Final = r"(?:[0-9]{0,2}(?:,[0-9]{3})++|[0-9]*+)(?:\.[0-9]+)?+"
 _QUANTITY = re.compile(
@@ -100,6 +100,9 @@ def identifiers(text: str) -> list[Span]:
     """Each identifier from left to right: its first and last character, and its kind."""
     plain = plain_form(text)
     found: list[Span] = []
+    if "://" in plain:
+        # A full-width mark ends an address; only one that is written wide itself is read as a usual one.
+        _add_urls(text if "://" in text else plain, found)
     _add_named_files(plain, found)
     _add_with_digits(plain, found)
     if len(found) > 1:
@@ -126,8 +129,6 @@ def plain_form(text: str) -> str:
 
 def _add_named_files(text: str, found: list[Span]) -> None:
     """What needs no digit."""
-    if "://" in text:
-        _add_urls(text, found)
     if "/" in text or "\\" in text:
         found += [(start, end, "path") for start, end in paths(text)]
     if "." in text:

@@ -22,7 +22,14 @@ EXTENSIONS: Final = _listed(
     "dockerfile, mk, cmake, patch, diff, lua, pl, r, jl, dart, ex, exs, erl, hs, clj, pem, crt, key, "
     "service, plist, wasm, map, tmpl, j2, bak, tmp"
 )
-_BEHIND_SLASH = re.compile(r"/(?:[\w.@+~-]++/?)++", re.ASCII)
+_CHINESE_NAME: Final = (
+    r"[\u4e00-\u9fff][\u4e00-\u9fff0-9_-]*+(?:(?=/)|\.[A-Za-z][A-Za-z0-9]{0,7}+(?![A-Za-z0-9_]))"
+)
+"""A folder or a file with a Chinese name: only where a slash or an ending says where it ends."""
+
+_BEHIND_SLASH = re.compile(rf"/(?:(?:[\w.@+~-]++|{_CHINESE_NAME})/?)++", re.ASCII)
+_DAY = re.compile(r"[0-9]{1,2}/[A-Z][a-z]{2}/[0-9]{4}\Z")
+"""As logs write it."""
 _CLINGS_TO_PATH: Final = ("/", "\\")
 _PATH_CHARACTERS: Final = _CHARACTERS + "@~+"
 _WINDOWS = re.compile(
@@ -81,7 +88,7 @@ def paths(text: str) -> list[tuple[int, int]]:
 def _is_path(path: str) -> bool:
     """Whether words with slashes between them name a file, and are no alternative (and/or)."""
     parts = [part for part in path.split("/") if part]
-    if not parts or _LETTER.search(path) is None or "//" in path:
+    if not parts or _LETTER.search(path) is None or "//" in path or _DAY.match(path):
         return False
     if path.startswith(("~/", "./", "../")):
         return True

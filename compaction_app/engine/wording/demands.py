@@ -43,12 +43,13 @@ _DEMANDS_EN: Final = re.compile(
 _NO_DEMAND_EN: Final = re.compile(
     r"\bmust have (?:been|had|come|gone)\b|\b(?:i|we|they|he|she|it|you) (?:do not|don't|did not|didn't) (?!touch|edit|push)"
     r"|\bhave to (?:say|admit|go|leave)\b|\bi have to\b|\bi must\b|\bi should\b"
+    r"|\bmust be (?:joking|kidding|mistaken|dreaming|crazy)\b|\A\W*[\"“][^\"“”]{1,80}[\"”] (?:is|was|means|are)\b"
     r"|\b(?:says|said|told me|claims|thought|heard)\b|\bas far as i (?:know|remember)\b",
     re.I,
 )
 _CANNOT: Final = r"(?:启动|运行|工作|用了|正常|访问|连接|登录|识别|找到|显示|加载|编译|理解|打开|响应|完成|通过|看到)"
 _DEMANDS_ZH: Final = re.compile(
-    rf"绝对?不|决不|永远(?:不|要|别)|不要(?!紧)|不许|不准|不得|不可以|不能(?!{_CANNOT})|禁止|严禁|切勿|请勿|切莫|务必|必须|须先|一定要|一律|"
+    rf"绝对?不|决不|永远(?:不|要|别)|不要(?!紧)|不许|不准|不得(?!不|了|已|而知|罪)|不可以|不能(?!{_CANNOT})|禁止|严禁|切勿|请勿|切莫|务必|必须|须先|一定要|一律|"
     r"无论如何|任何情况下|(?:\A\W*|[，,；;。]\s*)(?:请)?(?:避免|确保|保持|只(?![有是]|.{0,3}了))|"
     r"只(?:能|许|准|可以|允许|用|要用|使用|读)(?!有|了)|仅(?:限|允许|可)|始终|总是要|请总是|直到我|除非(?:我|得到)|在我(?:确认|同意|说|批准|通知|点头)|"
     r"(?:没有|未经|不经)我(?:的)?(?:同意|允许|许可|确认|批准)|先(?:问|告诉|通知)我|等我(?:确认|同意|说|批准|通知)|从现在(?:开始|起)|以后(?:都|一律)|"

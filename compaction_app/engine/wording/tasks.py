@@ -31,7 +31,7 @@ _WHEN: Final = re.compile(
     re.I,
 )
 _TASK_EN: Final = re.compile(
-    r"\A\W*(?:todos?|to[- ]do|still to do|fixme|tbd|next|next steps?|still open|open|open (?:question|task|item|issue|point)s?|remaining(?: \w+)?|reminder|"
+    r"(?:\A\W*|\|\s*)(?:todos?|to[- ]do|still to do|fixme|tbd|next|next steps?|still open|open|open (?:question|task|item|issue|point)s?|remaining(?: \w+)?|reminder|"
     r"follow[- ]?ups?|left(?: to do)?|what(?: is|'s) left(?: to do)?|pending|outstanding|backlog|action items?|not done|missing|unfinished|in progress|later)\s*[:：–-]"
     r"|\b(?:we|i|you) still (?:need|have|want) to\b|\bstill (?:needs|has) to be\b|\b(?:have|has) yet to\b"
     r"|\b(?:is|are|was|were|has|have)(?: not|n't)(?: yet)?(?: been)? \w+(?:ed|en|ne|wn|te|elt|ilt|ade|ent|aid|old)(?: \w+){0,3} yet\b"
@@ -51,7 +51,7 @@ _NO_TASK: Final = re.compile(
     re.I,
 )
 _TASK_ZH: Final = re.compile(
-    r"\A\W*(?:待办|待辦|下一步|接下来|后续|未完成)|\A\W*待(?:确认|处理|定|补|修|完成|验证|测试|实现|优化)|还(?:需要?|要|得|差)(?!是)|"
+    r"(?:\A\W*|\|\s*)(?:待办|待辦|下一步|接下来|后续|未完成)|\A\W*待(?:确认|处理|定|补|修|完成|验证|测试|实现|优化)|还(?:需要?|要|得|差)(?!是)|"
     r"(?<!好)还没有?(?:.{0,12}(?:迁移|处理|完成|做|补|验证|测试|修|改|写|做完|确认|实现|合并|部署|更新))|尚(?:未|待)|未完成|剩下.{0,40}(?:没|未|要|需)|"
     r"(?:稍后|回头|改天|明天|下周)(?:再|我|会|要|需)|(?:之后|以后|后|完)(?:我会|再(?:来)?)(?:处理|把|做|修|改|补|看|删|移|加|更新|部署|合并)?|别忘|不要忘|记得(?:要|把|去)?|提醒我|等.{1,20}(?:后|之后)再"
 )

@@ -66,3 +66,16 @@ def test_a_promise_names_another_time() -> None:
     assert promises("I'll fix the docs after the release.")
     assert not promises("I'll read the file.")
     assert not promises("Will it be faster after the release?")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["He must be joking.", '"Don\'t panic" is the motto.', "不得不说很好。", "原因不得而知。"],
+)
+def test_what_only_sounds_like_a_demand(text: str) -> None:
+    assert not demands(text)
+
+
+def test_a_row_of_a_table_can_leave_something_to_do() -> None:
+    assert leaves_to_do("| 2 | TODO: write docs |")
+    assert not leaves_to_do("| 1 | docs | done |")

@@ -105,3 +105,21 @@ def test_spans_are_in_order_and_inside_the_text(text: str) -> None:
 def test_a_hostile_text_takes_no_more_than_linear_time(character: str, unit: str) -> None:
     """Twice the text is far from four times the work; a quadratic pattern would not end here."""
     list(identifiers((character + unit) * 30_000))
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("[30/Nov/2026:12:00:01 +0000] GET /static/site.css", ["/static/site.css"]),
+        ("见 src/缓存/redis.py。", ["src/缓存/redis.py"]),
+        ("写到 /var/log/应用/错误.log。", ["/var/log/应用/错误.log"]),
+        ("看 /etc/nginx/nginx.conf里的配置", ["/etc/nginx/nginx.conf"]),
+        ("看 https://example.com/a（见下）", ["https://example.com/a"]),
+        ("最多 500 个请求", ["500 个请求"]),
+        ("C:\\Users\\bob\\a.txt", ["C:\\Users\\bob\\a.txt"]),
+        ("foo://http://x.example/a", ["http://x.example/a"]),
+        ("python3.11 and version v2.0", ["3.11", "v2.0"]),
+    ],
+)
+def test_names_in_logs_and_mixed_texts(text: str, names: list[str]) -> None:
+    assert [text[start:end] for start, end, _ in identifiers(text)] == names
