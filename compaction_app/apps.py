@@ -19,6 +19,7 @@ class CompactionAppConfig(AppConfig):
             compaction_jobs,
             flush_jobs,
             model_tests,
+            probe_jobs,
             replays,
             resummaries,
             runs,
@@ -42,6 +43,7 @@ class CompactionAppConfig(AppConfig):
         jobs.register(model_tests.KIND, jobs.Kind(model_tests.TASK, "test of a model"))
         jobs.register(remaking.KIND, jobs.Kind(remaking.TASK, "summary anew"))
         jobs.register(replays.KIND, jobs.Kind(replays.TASK, "replay"))
+        jobs.register(probe_jobs.KIND, jobs.Kind(probe_jobs.TASK, "probe of a compaction"))
         jobs.register(resummaries.KIND, jobs.Kind(resummaries.TASK, "another summary"))
         session_changed.connect(judge, weak=False, dispatch_uid="compaction_app.audit")
         session_changed.connect(summarise, weak=False, dispatch_uid="compaction_app.summary")

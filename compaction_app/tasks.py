@@ -18,6 +18,7 @@ from compaction_app import (
     flush_jobs,
     kept_answers,
     model_tests,
+    probe_jobs,
     replays,
     resummaries,
     retention,
@@ -79,6 +80,12 @@ def replay_decisions(uuid: str) -> None:
 def replay_compaction(uuid: str) -> None:
     """Make a compaction's summary anew, beside the one that stands."""
     do(uuid, compaction_replays.run)
+
+
+@shared_task
+def probe_compaction(uuid: str) -> None:
+    """Ask a model what it recalls of a recorded compaction."""
+    do(uuid, probe_jobs.run)
 
 
 @shared_task
