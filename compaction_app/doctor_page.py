@@ -119,7 +119,7 @@ def _level(report: AgentReport) -> int | None:
 
 def _rung(line: Line, title: str = "") -> Rung:
     words = sentence(line.reason)
-    help = f"{line.title}: {line.at}, {line.unit}; {words}"
+    help = f"{line.title}: {line.tokens:,} {line.unit}; {words}"
     return Rung(line.name, title or line.title, line.tokens, not line.active, help)
 
 

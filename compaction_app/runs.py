@@ -35,10 +35,10 @@ from compaction_app.engine.session_policy import (
     system_tokens,
 )
 from compaction_app.engine.simulation.inputs import path_of_key
-from compaction_app.engine.summary_sizes import AS_KNOWN, SummaryChoice
+from compaction_app.engine.summary_sizes import AS_KNOWN, Measure, SummaryChoice
 from compaction_app.lost import losses_for, losses_summary, read_along
 from compaction_app.session_alerts import tell_of_changes
-from compaction_app.summary_choice import extractive_tokens
+from compaction_app.summary_choice import extractive_tokens, kept_size, size_to_keep
 from sessions_app.entries import window_of
 from sessions_app.loaded import timeline_of
 from sessions_app.models import Agent, Session, Window
@@ -131,6 +131,7 @@ def replay_for(
     key = (
         window.uuid, window.entry_count, leaf, policy, around.path, around.provider, around.model,
         around.rules.id, around.constants, _digest(around.config), situation.system_tokens, summary,
+        (situation.session.summary.get("extractive") or {}).get("tokens"),
     )  # fmt: skip
     with _lock:
         if key in _replays:
@@ -145,7 +146,7 @@ def replay_for(
         situation.system_tokens,
         trimmed,
         summary,
-        lambda: extractive_tokens(window, grown, leaf),
+        _extractive(situation, grown, leaf, summary),
         _passed(situation, grown),
     )
     with _lock:
@@ -153,6 +154,15 @@ def replay_for(
         while len(_replays) > KEPT_REPLAYS:
             _replays.popitem(last=False)
     return done
+
+
+def _extractive(
+    situation: Situation, grown: Timeline, leaf: int | None, choice: SummaryChoice
+) -> Measure | None:
+    """How large the summariser without a model writes: texts are read only where that was asked for."""
+    if choice.source == "extractive":
+        return lambda: extractive_tokens(situation.window, grown, leaf)
+    return kept_size(situation.session, situation.window)
 
 
 def _passed(situation: Situation, grown: Timeline) -> Passed:
@@ -215,6 +225,7 @@ def write_summary(session: Session) -> None:
             if f.severity != "info"
         ],
         "losses": losses_summary(situation.window),
+        "extractive": size_to_keep(situation.window, timeline_for(situation)),
         "signs": {
             "window": str(situation.window.uuid),
             "of": storable_json(signs_to_json(signs)),

@@ -184,7 +184,7 @@ def _rule_title(line: Line) -> str:
 
 
 def _rule_help(line: Line) -> str:
-    return f"{line.title}: {line.at}, {line.unit}; {sentence(line.reason)}"
+    return f"{line.title}: {line.tokens:,} {line.unit}; {sentence(line.reason)}"
 
 
 def _marks(happenings: Sequence[Happening]) -> list[Mark]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
@@ -18,10 +18,11 @@ from compaction_app.engine.summary_sizes import (
     LARGEST_TOKENS,
     SOURCE_TITLES,
     SUMMARY_CAP_TOKENS,
+    Measure,
     SummaryChoice,
 )
 from compaction_app.summarisers.extractive import extractive_summary
-from sessions_app.models import Window
+from sessions_app.models import Session, Window
 from sessions_app.rows import messages_of
 from sessions_app.tokens.javascript import utf16_len
 from sessions_app.tokens.message_tokens import tokens_of_chars
@@ -77,6 +78,23 @@ def told_sizes(done: Replay) -> str:
     recorded = done.summaries.recorded
     then = f", then their median, {done.summaries.one:,}" if len(sizes) > len(recorded) > 0 else ""
     return f"Simulated summaries have {text} estimated tokens; size from: {title}{then}."
+
+
+def kept_size(session: Session, window: Window) -> Measure | None:
+    """The size that was measured when the session came in; none where it was not: no page reads texts
+    for it."""
+    kept = session.summary.get("extractive") or {}
+    tokens = kept.get("tokens")
+    if kept.get("window") != str(window.uuid) or not isinstance(tokens, int):
+        return None
+    return lambda: tokens
+
+
+def size_to_keep(window: Window, grown: Timeline) -> dict[str, Any]:
+    """As it is kept with a session; empty where its own compactions tell the size."""
+    if len(grown.compactions.place) or not grown.calls:
+        return {}
+    return {"window": str(window.uuid), "tokens": extractive_tokens(window, grown, None)}
 
 
 def extractive_tokens(window: Window, grown: Timeline, leaf: int | None) -> int:

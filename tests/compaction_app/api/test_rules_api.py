@@ -11,7 +11,7 @@ from compaction_app.decisions import Made, record
 from compaction_app.engine.decision import Decision, Step
 from compaction_app.engine.turn.record import StageRecord
 from compaction_app.models import Decision as Row
-from compaction_app.runs import replay_for, situation_of
+from compaction_app.runs import replay_for, situation_of, write_summary
 from sessions_app.management.commands.load_samples import SAMPLES
 from sessions_app.models import Session
 from tests.api_client import api_of
@@ -77,6 +77,9 @@ def test_the_size_of_simulated_summaries_is_told_and_can_be_chosen(alice: Person
         got = api.post(f"/sessions/{session.uuid}/what-if", {"policy": policy, **more})
         return dict(got["summaries"])
 
+    unmeasured = asked()
+    assert unmeasured["source"] == "cap", "no page reads texts to find a size"
+    write_summary(session)
     own = asked()
     assert own["source"] == "extractive" and len(own["tokens"]) > 0
     assert asked(summary="cap")["tokens"][0] == 4_000 > own["tokens"][0] > 0
