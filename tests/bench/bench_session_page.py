@@ -82,10 +82,10 @@ def _in_browser(link: str, port: str) -> list[dict[str, Any]]:
             "slider to redrawn chart, median",
             statistics.median(moves),
             "ms",
-            150,
+            100,
             f"{len(moves)} moves",
         ),
-        _result("slider to redrawn chart, 95th", sorted(moves)[int(len(moves) * 0.95)], "ms", 300),
+        _result("slider to redrawn chart, 95th", sorted(moves)[int(len(moves) * 0.95)], "ms", 200),
     ]
 
 
