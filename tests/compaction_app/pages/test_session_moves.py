@@ -213,6 +213,14 @@ def test_the_page_shows_excerpts_but_never_loads_payloads(viewer: Client, sessio
             assert not loads_texts(sql)
 
 
+def test_the_browser_keeps_no_copy_of_the_page_at_each_move(
+    viewer: Client, session: Session
+) -> None:
+    # htmx clones and serialises the whole page for its history first, and throws it away where none is kept.
+    body = re.search(rb"<body[^>]*>", viewer.get(address(session)).content)
+    assert body and b'hx-history="false"' in body[0]
+
+
 def test_a_move_sends_the_composition_again_only_when_its_range_changes(
     viewer: Client, session: Session
 ) -> None:
