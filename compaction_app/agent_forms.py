@@ -11,6 +11,8 @@ from django import forms
 from compaction_app.chosen import choices
 from compaction_app.engine.circumstances import PATH_TITLES
 from compaction_app.engine.policy_config import MODEL_WINDOWS, PROVIDER_WINDOW
+from sessions_app import masking
+from sessions_app.hidden_secrets import restored
 from sessions_app.models import Agent
 from sessions_app.transcripts.json_lines import NotJson, parse_json
 
@@ -20,6 +22,8 @@ else:
     _AgentForm = forms.ModelForm
 
 MAX_TOOLS = 500
+HELD = ("system_prompt", "tools", "skills")
+"""What may hold secrets, which the page hides."""
 MAX_JSON_CHARS = 1_000_000
 LARGEST_WINDOW = 100_000_000
 WINDOW_TITLES = {
@@ -76,6 +80,8 @@ class AgentForm(_AgentForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        for name in HELD:
+            self.initial[name] = masking.mask_all(getattr(self.instance, name))
         for key, (title, text) in WINDOW_TITLES.items():
             self.fields[key] = forms.IntegerField(
                 label=title,
@@ -102,7 +108,10 @@ class AgentForm(_AgentForm):
         for name, value in cleaned.items():
             if isinstance(value, str) and "\x00" in value:
                 self.add_error(name, "The character NUL is not kept.")
-        return cleaned
+        # what stands on the page without its secrets comes back without them
+        before = Agent.objects.filter(pk=self.instance.pk).values(*HELD).first() or {}
+        held = {name: restored(cleaned[name], before.get(name)) for name in HELD if name in cleaned}
+        return {**cleaned, **held}
 
     def save(self, commit: bool = True) -> Agent:
         keys = (*MODEL_WINDOWS, PROVIDER_WINDOW)

@@ -20,6 +20,7 @@ from compaction_app.models import ModelConnection
 from compaction_app.plugins import DEFAULT_SUMMARISER
 from compaction_app.runs import Situation, situation_of
 from compaction_app.summarisers.trouble import address
+from sessions_app.masking import mask
 from sessions_app.models import Agent, Job
 from sessions_app.tokens import exact
 from sessions_app.tokens import javascript as js
@@ -102,7 +103,7 @@ def agent_context(agent: Agent, file_name: str | None) -> dict[str, Any]:
             (name, len(text.encode()), _record(prompt, name)) for name, text in files.items()
         ],
         "open_file": file_name,
-        "open_text": files.get(file_name or "", ""),
+        "open_text": mask(files.get(file_name or "", "")),
         "refresh": refresh,
         "refresh_note": REFRESH_REASONS.get(refresh.reason, refresh.reason),
         "summarisers": summariser_rows(agent),

@@ -15,8 +15,9 @@ from compaction_app.agent_forms import AgentForm, NewAgentForm
 from compaction_app.agent_page import agent_context, agents_context
 from compaction_app.memory_page import memory_context
 from sessions_app import access
+from sessions_app.hidden_secrets import restored
 from sessions_app.models import Agent
-from sessions_app.workspace import BadFile, write_files
+from sessions_app.workspace import BadFile, files_of, write_files
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -57,6 +58,8 @@ def agent_file(request: HttpRequest, uuid: UUID) -> HttpResponse:
     found = access.load(Agent.objects.all(), request.user, uuid)
     name = request.POST.get("name", "").strip()
     text = None if request.POST.get("action") == "delete" else request.POST.get("text", "")
+    if text is not None:
+        text = restored(text, files_of(found).get(name, ""))
     try:
         write_files(found, {name: text})
     except BadFile as error:

@@ -27,14 +27,15 @@ from compaction_app.live_schemas import (
     PolicyOut,
     PolicyPage,
 )
-from compaction_app.memory import text_of
+from compaction_app.memory_page import shown_memory
 from compaction_app.models import MemoryFile, PolicyVersion
 from compaction_app.policies import UnknownRuleSet, VersionMoved, newest_version, save_version
 from compaction_app.runs import config_fault
 from sessions_app.api import PROBLEMS
 from sessions_app.api_access import ADMIN, READ, Conflict, InvalidField, load, owned, token_of
+from sessions_app.hidden_secrets import restored
 from sessions_app.idempotency import once
-from sessions_app.masking import mask
+from sessions_app.masking import mask, mask_all
 from sessions_app.models import Agent
 from sessions_app.schemas import Problem
 from sessions_app.tokens.message_tokens import tokens_of_chars
@@ -75,7 +76,7 @@ def change_agent(request: HttpRequest, agent_id: UUID, payload: AgentFields) -> 
     agent = _agent(request, agent_id)
     fields = _fields(payload)
     for name, value in fields.items():
-        setattr(agent, name, value)
+        setattr(agent, name, restored(value, getattr(agent, name)))
     agent.save(update_fields=list(fields))
     return agent_out(agent)
 
@@ -143,11 +144,13 @@ def read_workspace(request: HttpRequest, agent_id: UUID) -> dict[str, Any]:
 def write_workspace(request: HttpRequest, agent_id: UUID, payload: FilesIn) -> dict[str, Any]:
     """Write the named files, take away those given as null; the others stay."""
     agent = _agent(request, agent_id)
+    before = files_of(agent)
+    given = {name: restored(text, before.get(name, "")) for name, text in payload.files.items()}
     try:
-        write_files(agent, payload.files)
+        write_files(agent, given)
     except BadFile as error:
         raise InvalidField({"files": str(error)}) from error
-    return {"files": files_of(agent)}
+    return {"files": {name: mask(text) for name, text in files_of(agent).items()}}
 
 
 @router.get("/agents/{uuid:agent_id}/memory", auth=READ, response={200: MemoryFilesOut, **PROBLEMS}, tags=["memory"])  # fmt: skip
@@ -163,7 +166,7 @@ def read_memory(request: HttpRequest, agent_id: UUID, name: str) -> str:
     file = MemoryFile.objects.filter(agent=_agent(request, agent_id), name=name).first()
     if file is None:
         raise Http404("The agent has no such memory file.")
-    return mask(text_of(file))
+    return shown_memory(file)
 
 
 def agent_out(agent: Agent) -> dict[str, Any]:
@@ -172,7 +175,7 @@ def agent_out(agent: Agent) -> dict[str, Any]:
     return {
         "id": agent.uuid,
         "created_at": agent.created_at,
-        **{name: getattr(agent, name) for name in own},
+        **{name: mask_all(getattr(agent, name)) for name in own},
         **_weighed(setup),
     }
 

@@ -42,6 +42,7 @@ from compaction_app.summary_choice import TOKENS as SUMMARY_TOKENS
 from sessions_app.api import NO_NUL, PROBLEMS, Cursor, Limit, known
 from sessions_app.api_access import READ, InvalidField, load, token_of
 from sessions_app.entries import window_of
+from sessions_app.hidden_secrets import showing
 from sessions_app.models import Session
 
 router = Router(by_alias=True)
@@ -136,6 +137,7 @@ def read_decision(request: HttpRequest, decision_id: UUID) -> dict[str, Any]:
     row = mine.select_related("session").filter(uuid=decision_id).first()
     if row is None:
         raise Http404("No such decision.")
+    showing(row.session)
     return decision_out(row)
 
 

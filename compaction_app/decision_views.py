@@ -26,6 +26,7 @@ from compaction_app.turn_page import (
 )
 from sessions_app import access
 from sessions_app.entries import window_of
+from sessions_app.hidden_secrets import showing
 from sessions_app.models import Session
 
 
@@ -38,6 +39,7 @@ def decision(request: HttpRequest, uuid: UUID) -> HttpResponse:
     row = found.first()
     if row is None:
         raise Http404("No such decision.")
+    showing(row.session)
     context = decision_context(row, situation_of(row.session), request.GET.dict())
     return render(request, "compaction/decision.html", {**_frame(row.session), **context})
 

@@ -20,7 +20,7 @@ from compaction_app.recorded import Happening
 from compaction_app.runs import Situation
 from compaction_app.session_page import chart_context, details_context, head_context
 from sessions_app.drawing.growth import Chart
-from sessions_app.masking import mask
+from sessions_app.masking import mask, mask_beginning
 
 CHART_SIZE: Final = (1080, 470)
 LEGEND_STEP: Final = 270
@@ -99,7 +99,7 @@ def _entries(situation: Situation, *, with_texts: bool) -> Iterable[dict[str, An
     """Every entry with its size; its beginning only when asked for."""
     fields = ("seq", "line", "type", "role", "mark", "tool_name", "tokens", "images", "excerpt")
     for row in situation.window.entries.order_by("seq").values(*fields).iterator():
-        yield row | {"excerpt": mask(row["excerpt"]) if with_texts else ""}
+        yield row | {"excerpt": mask_beginning(row["excerpt"]) if with_texts else ""}
 
 
 def _cell(value: Any) -> Any:

@@ -8,7 +8,9 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.db.models import Count
 
+from compaction_app.memory import text_of
 from compaction_app.models import FlushRecord, MemoryFile, MemoryNote
+from sessions_app.hidden_secrets import showing, showing_row
 from sessions_app.masking import mask
 from sessions_app.models import Agent
 
@@ -30,7 +32,7 @@ def memory_context(agent: Agent, name: str, page: str) -> dict[str, Any] | None:
     found = Paginator(notes, NOTES_PER_PAGE).get_page(page)
     records = _records(found.object_list)
     rows = [
-        (note, mask(note.text), _cycle(note), records.get((note.session_id, _cycle(note))))
+        (note, _shown(note), _cycle(note), records.get((note.session_id, _cycle(note))))
         for note in found.object_list
     ]
     return {**context, "page": found, "notes": rows}
@@ -42,6 +44,21 @@ def _records(notes: Iterable[MemoryNote]) -> dict[tuple[int | None, int | None],
     written = FlushRecord.objects.filter(session__in=sessions, outcome=FlushRecord.WRITTEN)
     found = written.defer("dialogue", "calls").order_by("pk")
     return {(record.session_id, record.cycle): record for record in found}
+
+
+def shown_memory(file: MemoryFile) -> str:
+    """A whole file as a viewer may see it: what was found in any session that it is of is hidden."""
+    text = text_of(file)
+    notes = MemoryNote.objects.filter(file=file).exclude(session=None)
+    for session in notes.order_by().values_list("session", flat=True).distinct():
+        showing(session)
+        text = mask(text)
+    return mask(text)
+
+
+def _shown(note: MemoryNote) -> str:
+    showing_row(note)
+    return mask(note.text)
 
 
 def _cycle(note: MemoryNote) -> int | None:

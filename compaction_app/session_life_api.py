@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase
-from ninja import Router, Status
+from ninja import Query, Router, Status
 
 from compaction_app.announcing import end_subagent
 from compaction_app.api import stage_out
@@ -15,7 +15,16 @@ from compaction_app.session_schemas import BegunOut, EndedOut, EndIn, SessionIn
 from compaction_app.spawning import Spawned, SpawnForbidden, Task, spawn
 from sessions_app.api import PROBLEMS, session_out
 from sessions_app.api import router as sessions
-from sessions_app.api_access import ADMIN, READ, WRITE, Conflict, InvalidField, load, token_of
+from sessions_app.api_access import (
+    ADMIN,
+    READ,
+    WRITE,
+    Conflict,
+    InvalidField,
+    load,
+    reveal_to_token,
+    token_of,
+)
 from sessions_app.downloads import download
 from sessions_app.export import exported, file_name
 from sessions_app.idempotency import once
@@ -111,10 +120,20 @@ def delete(request: HttpRequest, session_id: UUID) -> Status[None]:
 
 
 @router.get("/sessions/{uuid:session_id}/export", auth=READ, response=PROBLEMS, openapi_extra=FILE, tags=["sessions"])  # fmt: skip
-def export(request: HttpRequest, session_id: UUID) -> HttpResponseBase:
-    """The session as the runtime would have written it; imported again it is the same session."""
+def export(
+    request: HttpRequest,
+    session_id: UUID,
+    originals: Annotated[bool, Query(description="With its secrets; it is noted who asks.")] = False,
+) -> HttpResponseBase:
+    """The session as the runtime would have written it; imported again it is the same session.
+
+    Secrets are hidden. With `originals`, which needs a token with scope admin, they are not.
+    """
     session = load(Session.objects.all(), request, session_id)
-    return download(request, exported(session), file_name(session), "application/x-ndjson")
+    lines = exported(session, originals=originals)
+    if originals:
+        reveal_to_token(request, session, "export")
+    return download(request, lines, file_name(session), "application/x-ndjson")
 
 
 def _spawned_out(spawned: Spawned) -> Json:

@@ -25,6 +25,8 @@ from kombu.exceptions import KombuError
 from compaction_app.engine.retention.losses import CODES
 from compaction_app.models import Webhook, WebhookDelivery
 from compaction_app.sealed import Unreadable, seal, unseal
+from sessions_app.hidden_secrets import showing
+from sessions_app.masking import mask_all
 from sessions_app.models import Agent, Session
 from sessions_app.writer import Writer
 
@@ -65,6 +67,8 @@ def queue(session: Session, kind: str, data: Mapping[str, Any], number: int | No
         return
     at = timezone.now()
     rows = []
+    showing(session)
+    shown = mask_all(dict(data))
     for webhook in Webhook.objects.filter(agent=session.agent_id):
         if kind in webhook.kinds:
             row = WebhookDelivery(
@@ -76,7 +80,7 @@ def queue(session: Session, kind: str, data: Mapping[str, Any], number: int | No
                 "session": str(session.uuid),
                 "sequence": number,
                 "at": at.isoformat(),
-                "data": dict(data),
+                "data": shown,
             }
             row.body = json.dumps(told, ensure_ascii=True, separators=(",", ":"))
             rows.append(row)

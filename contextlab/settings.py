@@ -153,6 +153,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 5.0,
         "options": {"expires": 5.0},  # a late one is worth nothing: the next one does all there is
     },
+    "search secrets": {
+        "task": "sessions_app.tasks.search_secrets",
+        "schedule": 5.0,
+        "options": {"expires": 5.0},
+    },
     "sweep jobs": {"task": "sessions_app.tasks.sweep_jobs", "schedule": 30.0},
     "deliver webhooks": {"task": "compaction_app.tasks.deliver_webhooks", "schedule": 15.0},
     "drop old decisions": {
@@ -173,6 +178,9 @@ TIKTOKEN_CACHE_DIR = env_path(
     shown="DATA_DIR/tiktoken",
     help="Folder of tiktoken's vocabularies; no network is used.",
 )
+
+# Secrets
+MASK_EMAILS = env_bool("MASK_EMAILS", False, help="E-mail addresses are hidden as secrets are.")
 
 # Memory files
 MEMORY_FOLDER = env_str(

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import Http404
 
+from sessions_app.hidden_secrets import showing_row
 from sessions_app.models import Membership, Team
 
 Owned = TypeVar("Owned", bound=Model)
@@ -37,6 +38,7 @@ def one(things: QuerySet[Owned], uuid: UUID) -> Owned:
     found = things.filter(uuid=uuid).first()
     if found is None:
         raise Http404(f"No such {things.model._meta.verbose_name}.")
+    showing_row(found)
     return found
 
 

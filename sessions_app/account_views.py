@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 else:
     _AccountForm = UserCreationForm
 
+SHOWN_REVEALS = 50
 ENDS = {"30": "in 30 days", "90": "in 90 days", "365": "in a year", "": "never"}
 
 
@@ -93,6 +94,7 @@ def team(request: HttpRequest, uuid: Any = None) -> HttpResponse:
         "teams": _teams(request),
         "members": shown.memberships.select_related("user").order_by("pk"),
         "manages": teams.manages(_user(request), shown),
+        "reveals": shown.reveals.select_related("session").order_by("-at", "-pk")[:SHOWN_REVEALS],
         "invitations": teams.open_invitations().filter(team=shown).select_related("invited_by"),
         "roles": Membership.Role.choices,
         "link": link,

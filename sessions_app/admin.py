@@ -25,8 +25,11 @@ from sessions_app.admin_lists import (
     json_of,
     text_of,
 )
+from sessions_app.entries import payload_text
+from sessions_app.hidden_secrets import showing
 from sessions_app.importers.formats import TITLES
 from sessions_app.importers.openclaw import ENTRY_TYPES
+from sessions_app.masking import mask_beginning
 from sessions_app.models import (
     Agent,
     ApiToken,
@@ -35,11 +38,11 @@ from sessions_app.models import (
     Invitation,
     Job,
     Membership,
+    Reveal,
     Session,
     Team,
     Tombstone,
 )
-from sessions_app.payload import unpack
 from sessions_app.teams import is_last_owner
 from sessions_app.transcripts.columns import MARKS
 
@@ -82,11 +85,21 @@ class OfASession(EvidenceAdmin):
 
 @admin.register(Entry)
 class EntryAdmin(OfASession):
-    list_display = ("id", "session_id", "seq", "entry_id", "type", "role", "tokens", "excerpt")
+    list_display = ("id", "session_id", "seq", "entry_id", "type", "role", "tokens")
     narrowed = (among("type", sorted(ENTRY_TYPES)), among("role", ROLES), among("mark", MARKS[1:]))
-    exclude = ("payload", "digest", "link")
+    exclude = ("payload", "digest", "link", "excerpt")
     raw_id_fields = ("window",)
-    readonly_fields = (text_of("payload", lambda raw: _text_of_bytes(unpack(raw))), hex_of("link"))
+    readonly_fields = ("begins", text_of("payload", payload_text), hex_of("link"))
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """Beginnings of texts only within a session: what is a secret there is known then."""
+        own = super().get_list_display(request)
+        return (*own, "begins") if request.GET.get("q") else own
+
+    @admin.display(description="begins")
+    def begins(self, row: Entry) -> str:
+        showing(row.window.session_id)
+        return mask_beginning(row.excerpt)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Without the payloads: the page of one entry loads its own."""
@@ -271,6 +284,18 @@ class MembershipAdmin(RowsAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+@admin.register(Reveal)
+class RevealAdmin(EvidenceAdmin):
+    """Who was shown what is hidden from others."""
+
+    list_display = ("uuid", "at", "team", "by", "what")
+    list_filter = ("at",)
+    list_select_related = ("team",)
+    found_by = (("team", "uuid"), ("session", "uuid"))
+    search_help_text = "The id of a team or a session, in full."
+    raw_id_fields = ("session", "user")
 
 
 @admin.register(Invitation)

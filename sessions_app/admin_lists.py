@@ -19,6 +19,9 @@ from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 
+from sessions_app.hidden_secrets import showing_row
+from sessions_app.masking import mask
+
 if TYPE_CHECKING:
     _Admin = admin.ModelAdmin[Any]
     _Paginator = Paginator[Any]
@@ -56,6 +59,13 @@ class RowsAdmin(_Admin):
     list_per_page = 50
     sortable_by = ()
     search_fields = ("pk",)  # shows the box; ``get_search_results`` reads it
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Any:
+        found = super().get_object(request, object_id, from_field)
+        showing_row(found)
+        return found
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         """Newest first; by date only within a stretch of dates, where its index serves both."""
@@ -139,7 +149,7 @@ def text_of(column: str, read: Callable[[Any], str], title: str = "") -> Any:
 
     @admin.display(description=title or column.replace("_", " "))
     def shown(row: Model) -> str:
-        text = read(getattr(row, column))
+        text = mask(read(getattr(row, column)))
         rest = len(text) - MOST_CHARS
         more = f"\n… {rest:,} more characters" if rest > 0 else ""
         return format_html("<pre>{}{}</pre>", text[:MOST_CHARS], more)

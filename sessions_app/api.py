@@ -5,15 +5,24 @@ from __future__ import annotations
 from typing import Annotated, Any
 from uuid import UUID
 
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from ninja import Query, Router
 
-from sessions_app import live_sessions
-from sessions_app.api_access import READ, WRITE, InvalidField, load, owned
+from sessions_app import live_sessions, masking
+from sessions_app.api_access import (
+    ADMIN,
+    READ,
+    WRITE,
+    InvalidField,
+    load,
+    owned,
+    reveal_to_token,
+)
 from sessions_app.entries import window_of
+from sessions_app.hidden_secrets import clean_record
 from sessions_app.listing import search_words, searched
 from sessions_app.loaded import timeline_of
-from sessions_app.masking import mask_all
+from sessions_app.masking import mask, mask_all
 from sessions_app.models import Entry, Session
 from sessions_app.payload import record_of
 from sessions_app.schemas import (
@@ -96,10 +105,23 @@ def list_entries(
     }
 
 
+@router.post("/sessions/{uuid:session_id}/entries/{int:seq}/reveal", auth=ADMIN, response={200: EntryOut, **PROBLEMS})  # fmt: skip
+def reveal_entry(request: HttpRequest, session_id: UUID, seq: int) -> dict[str, Any]:
+    """One entry with its secrets, which all other answers hide; it is noted who asks."""
+    session = load(Session.objects.all(), request, session_id)
+    row = Entry.objects.filter(window=window_of(session), seq=seq).first()
+    if row is None:
+        raise Http404("The session has no such entry.")
+    reveal_to_token(request, session, f"entry {seq}")
+    with masking.revealed():
+        return entry_out(row)
+
+
 def session_out(session: Session) -> dict[str, Any]:
     facts = session.facts
     return {
         "id": session.uuid,
+        "title": mask(session.title),
         "agent": session.agent.name if session.agent else None,
         "entries": session.entry_count,
         "window": session.summary.get("window"),
@@ -107,7 +129,6 @@ def session_out(session: Session) -> dict[str, Any]:
         **{
             name: getattr(session, name)
             for name in (
-                "title",
                 "source",
                 "is_live",
                 "archived_at",
@@ -125,7 +146,7 @@ def entry_out(row: Entry) -> dict[str, Any]:
     names = [name for name in EntryOut.model_fields if name not in ("id", "entry")]
     return {
         "id": row.entry_id,
-        "entry": mask_all(record_of(row.payload)),
+        "entry": mask_all(clean_record(record_of(row.payload))),
         **{n: getattr(row, n) for n in names},
     }
 

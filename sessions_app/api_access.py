@@ -10,9 +10,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from ninja.security import HttpBearer
 
-from sessions_app import access, api_tokens
+from sessions_app import access, api_tokens, reveals
 from sessions_app.access import Owned
-from sessions_app.models import ApiToken
+from sessions_app.models import ApiToken, Session
 from sessions_app.pool import in_pool
 
 
@@ -103,6 +103,18 @@ def token_of(request: HttpRequest) -> ApiToken:
     """The token that a call came with."""
     token: ApiToken = request.auth  # type: ignore[attr-defined]
     return token
+
+
+def reveal_to_token(request: HttpRequest, session: Session, what: str) -> None:
+    """Note that a call is answered with what is hidden from others.
+
+    Raises:
+        NeedsScope: for a token without the scope admin.
+    """
+    token = token_of(request)
+    if not api_tokens.may(token, ApiToken.Scope.ADMIN):
+        raise NeedsScope(f"Secrets need a token with scope admin; this one has {token.scope}.")
+    reveals.reveal(session, what, None, token)
 
 
 def owned(things: QuerySet[Owned], request: HttpRequest) -> QuerySet[Owned]:

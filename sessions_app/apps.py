@@ -18,6 +18,9 @@ class SessionsAppConfig(AppConfig):
     verbose_name = "Sessions"
 
     def ready(self) -> None:
+        from sessions_app import hidden_secrets
+
+        hidden_secrets.install()
         try:
             vocabularies.install(Path(settings.TIKTOKEN_CACHE_DIR))
         except OSError as error:

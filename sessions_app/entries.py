@@ -9,6 +9,7 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import Http404
 
+from sessions_app.hidden_secrets import TAG, clean_record
 from sessions_app.importers.links import migrate
 from sessions_app.loaded import columns_of
 from sessions_app.masking import mask
@@ -121,13 +122,14 @@ def entry_view(session: Session, seq: int) -> dict[str, Any]:
     entry = Entry.objects.filter(window=window, seq=seq).first()
     if entry is None:
         raise Http404("The session has no such entry.")
-    record = migrate(record_of(entry.payload), window.version)
+    record = clean_record(migrate(record_of(entry.payload), window.version))
     return {
         "window": window,
         "entry": entry,
         "note": MARK_TITLES.get(entry.mark, ""),
         "is_on_branch": bool((columns_of(window).branch() == seq).any()),
-        "blocks": list(blocks_of(record)),
+        "blocks": (blocks := list(blocks_of(record))),
+        "hidden": sum(len(TAG.findall(block.text)) for block in blocks),
         "at_ms": epoch_ms(record.get("timestamp")),
         "bytes": len(unpack(entry.payload)),
     }
@@ -146,7 +148,14 @@ def raw_text(session: Session, seq: int) -> str:
     )
     if payload is None:
         raise Http404("The session has no such entry.")
-    return mask(unpack(payload).decode("utf-8", "replace"))
+    return payload_text(payload)
+
+
+def payload_text(payload: bytes | memoryview) -> str:
+    """A stored record as text: as it was read, but for what is hidden of it."""
+    raw, record = unpack(payload), record_of(payload)
+    cleaned = clean_record(record)
+    return mask(raw.decode("utf-8", "replace") if cleaned is record else _json(cleaned))
 
 
 def blocks_of(record: Mapping[str, Any]) -> Iterator[Block]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sessions_app.entries import window_of
+from sessions_app.hidden_secrets import as_it_is, cleaner
 from sessions_app.importers.links import migrate
 from sessions_app.models import Entry, Session, Window
 from sessions_app.payload import record_of, unpack
 from sessions_app.tokens import javascript as js
 from sessions_app.transcripts.timestamps import iso_text
+from sessions_app.transcripts.transcript import JsonObject
 
 VERSION = 3
+Clean = Callable[[JsonObject], JsonObject]
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -22,8 +25,8 @@ def file_name(session: Session) -> str:
     return f"{stem or session.uuid}.jsonl"
 
 
-def exported(session: Session) -> Iterator[bytes]:
-    """The lines of the newest window, each with its line end.
+def exported(session: Session, *, originals: bool = False) -> Iterator[bytes]:
+    """The lines of the newest window, each with its line end, secrets hidden unless ``originals``.
 
     A window of version 3 comes back byte for byte, but for what no entry could be made of; older ones
     are written as the importer reads them, each entry with its id and its parent's.
@@ -31,18 +34,27 @@ def exported(session: Session) -> Iterator[bytes]:
     Raises:
         Http404: for a session without a window.
     """
+    clean = as_it_is if originals else cleaner(session)
     window = window_of(session)
-    return _as_stored(window) if window.version == VERSION and window.header else _as_read(window)
+    as_stored = window.version == VERSION and window.header
+    return _as_stored(window, clean) if as_stored else _as_read(window, clean)
 
 
-def _as_stored(window: Window) -> Iterator[bytes]:
-    yield unpack(window.header) + b"\n"
+def _as_stored(window: Window, clean: Clean) -> Iterator[bytes]:
+    yield _shown(window.header, clean) + b"\n"
     payloads = Entry.objects.filter(window=window, seq__lt=window.entry_count).order_by("seq")
     for payload in payloads.values_list("payload", flat=True).iterator(chunk_size=500):
-        yield unpack(payload) + b"\n"
+        yield _shown(payload, clean) + b"\n"
 
 
-def _as_read(window: Window) -> Iterator[bytes]:
+def _shown(payload: bytes | memoryview, clean: Clean) -> bytes:
+    """The bytes of a record as they are, where nothing of it is hidden."""
+    record = record_of(payload)
+    shown = clean(record)
+    return unpack(payload) if shown is record else _line(shown)[:-1]
+
+
+def _as_read(window: Window, clean: Clean) -> Iterator[bytes]:
     header = {"type": "session", "version": VERSION, "id": window.external_id or str(window.uuid)}
     yield _line(header)
     ids: list[str] = []
@@ -60,8 +72,8 @@ def _as_read(window: Window) -> Iterator[bytes]:
             record.pop("firstKeptEntryIndex", None)
         if at_ms is not None and not isinstance(record.get("timestamp"), str):
             record["timestamp"] = iso_text(at_ms)
-        yield _line(record)
+        yield _line(clean(record))
 
 
-def _line(record: dict[str, object]) -> bytes:
+def _line(record: JsonObject) -> bytes:
     return js.json_text(record).encode("utf-8", "replace") + b"\n"

@@ -23,6 +23,7 @@ from sessions_app import signals
 from sessions_app.collector import rarely_collected
 from sessions_app.facts import FACT_FIELDS, count_facts
 from sessions_app.folders import put_aside
+from sessions_app.hidden_secrets import hide
 from sessions_app.importers import FileReader, NotATranscript, Position, index
 from sessions_app.importers.blocks import BEGINNING
 from sessions_app.importers.records import giant_file
@@ -210,7 +211,10 @@ class _Import:
             if windows_alike(self.team, head_digest, self.thread).count() != before:
                 raise Overtaken
             session = Session.objects.create(
-                team=self.team, agent=self.agent, title=storable(title, 200), parent=self.parent
+                team=self.team,
+                agent=self.agent,
+                title=storable(hide(title), 200),
+                parent=self.parent,
             )
             return Window.objects.create(
                 session=session,

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from sessions_app.hidden_secrets import hide
 from sessions_app.models import Agent, Session, Window
 from sessions_app.payload import pack
 from sessions_app.rows import branch_records, storable, storable_json
@@ -52,7 +53,7 @@ def create_session(
             uuid=identity,
             team_id=agent.team_id,
             agent=agent,
-            title=storable(title, TITLE_CHARS) or f"{agent.name} · {str(identity)[:8]}",
+            title=storable(hide(title), TITLE_CHARS) or f"{agent.name} · {str(identity)[:8]}",
             key=storable(key, 300) or _key(agent, identity, parent),
             index_entry=storable_json({"sessionId": str(identity), **(index or {})}),
             provider=agent.provider,
@@ -83,7 +84,7 @@ def archive_session(session: Session) -> None:
 
 def rename_session(session: Session, title: str) -> bool:
     """Another title; whether there was one among the blanks."""
-    title = storable(title.replace("\x00", "").strip(), TITLE_CHARS)
+    title = storable(hide(title.replace("\x00", "").strip()), TITLE_CHARS)
     if not title:
         return False
     session.title = title

@@ -15,6 +15,8 @@ from sessions_app.importers.formats import TITLES
 from sessions_app.job_models import Job as Job
 from sessions_app.job_models import JobAttempt as JobAttempt
 from sessions_app.job_models import JobLine as JobLine
+from sessions_app.secret_models import Reveal as Reveal
+from sessions_app.secret_models import Secret as Secret
 from sessions_app.team_models import ApiToken as ApiToken
 from sessions_app.team_models import IdempotentCall as IdempotentCall
 from sessions_app.team_models import Invitation as Invitation
@@ -190,6 +192,12 @@ class Window(models.Model):
         null=True,
         related_name="+",
         help_text="the one last used",
+    )
+    searched_entries = models.PositiveIntegerField(
+        default=0, help_text="entries that were looked through for secrets"
+    )
+    searched_by = models.PositiveSmallIntegerField(
+        default=0, help_text="version of the rules that looked"
     )
 
     class Meta:

@@ -22,6 +22,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from sessions_app.events import AT_A_TIME, events_after
+from sessions_app.hidden_secrets import showing
 from sessions_app.masking import mask_all
 from sessions_app.models import Event, Session
 from sessions_app.pool import in_pool
@@ -139,7 +140,7 @@ async def session_stream(session: Session, after: int, allowed: Allowed) -> Asyn
     """
     yield f"retry: {RETRY_MS}\n\n".encode()
     while await in_pool(allowed):
-        events = await in_pool(events_after, session, after)
+        events = await in_pool(_masked, session, after)
         for event in events:
             after = event.sequence
             yield message(str(after), event.kind, {"sequence": after, **event.data})
@@ -182,7 +183,18 @@ async def team_stream(team: int, after: int | None, allowed: Allowed) -> AsyncIt
 def message(id: str, kind: str, data: dict[str, Any]) -> bytes:
     """One server-sent event; JSON keeps every line break out of it."""
     name = "".join(kind.split())
-    return f"id: {id}\nevent: {name}\ndata: {json.dumps(mask_all(data))}\n\n".encode()
+    return f"id: {id}\nevent: {name}\ndata: {json.dumps(data)}\n\n".encode()
+
+
+def _masked(session: Session, after: int) -> list[Event]:
+    return [_shown(event, session) for event in events_after(session, after)]
+
+
+def _shown(event: Event, session: Session) -> Event:
+    """An event with its texts as a viewer may see them."""
+    showing(session)
+    event.data = mask_all(event.data)
+    return event
 
 
 def _is_there(pk: int) -> bool:
@@ -213,4 +225,4 @@ def _rows(team: int, after: int) -> list[int]:
 
 def _team_events(team: int, after: int, limit: int) -> list[Event]:
     found = Event.objects.filter(session__team=team, pk__gt=after).select_related("session")
-    return list(found.order_by("pk")[:limit])
+    return [_shown(event, event.session) for event in found.order_by("pk")[:limit]]

@@ -7,7 +7,7 @@ from typing import Any
 
 from celery import shared_task
 
-from sessions_app import following, idempotency, jobs, recount, uploads
+from sessions_app import following, idempotency, jobs, recount, secret_search, uploads
 from sessions_app.working import CannotDo, Hold, do
 
 
@@ -56,6 +56,12 @@ def recount_session(uuid: str) -> None:
 def count_live_sessions() -> None:
     """Bring the list's numbers of live sessions up to date."""
     following.count_live()
+
+
+@shared_task
+def search_secrets() -> None:
+    """Look through what came in for secrets."""
+    secret_search.search_all()
 
 
 @shared_task

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from django.urls import path
 
-from sessions_app import account_views, job_views, live_views, manage_views, views, watch_views
+from sessions_app import (
+    account_views,
+    job_views,
+    live_views,
+    manage_views,
+    reveal_views,
+    views,
+    watch_views,
+)
 
 urlpatterns = [
     path("", views.session_list, name="sessions"),
@@ -26,6 +34,14 @@ urlpatterns = [
     path("sessions/<uuid:uuid>/encoding/", views.encoding, name="encoding"),
     path("sessions/<uuid:uuid>/entries/<int:seq>/", views.entry, name="entry"),
     path("sessions/<uuid:uuid>/entries/<int:seq>/raw/", views.entry_raw, name="entry-raw"),
+    path(
+        "sessions/<uuid:uuid>/entries/<int:seq>/reveal/",
+        reveal_views.reveal_entry,
+        name="reveal-entry",
+    ),
+    path(
+        "sessions/<uuid:uuid>/export/originals/", reveal_views.reveal_export, name="reveal-export"
+    ),
     path("tokens/", account_views.tokens, name="tokens"),
     path("tokens/<uuid:uuid>/revoke/", account_views.revoke_token, name="revoke-token"),
     path("team/", account_views.team, name="own-team"),

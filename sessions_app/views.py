@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.db.models import F, OrderBy
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -15,7 +16,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from sessions_app import access, uploads
+from sessions_app import access, reveals, uploads
 from sessions_app.batches import FileReport
 from sessions_app.downloads import download
 from sessions_app.entries import entries_page, entry_view, raw_text
@@ -111,6 +112,8 @@ def entries(request: HttpRequest, uuid: UUID) -> HttpResponse:
 def entry(request: HttpRequest, uuid: UUID, seq: int) -> HttpResponse:
     session = access.load(Session.objects.all(), request.user, uuid)
     context = entry_view(session, seq)
+    if context["hidden"]:
+        context["may_reveal"] = reveals.may_reveal(cast(User, request.user), session)
     return render(
         request, "sessions/entry.html", {"nav": "sessions", "session": session, **context}
     )

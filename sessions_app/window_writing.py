@@ -126,6 +126,7 @@ def _insert(window: Window, batch: _Batch) -> None:
         chain.cut(first)
         EntryRow.objects.filter(window=window, seq__gte=first).delete()
         window.entry_count = first
+        window.searched_entries = min(window.searched_entries, first)
     rows = ((entry_values(window, one, measures), one.raw) for one, measures in batch.measured)
     insert_entries(chain.linked(rows))
     chain.save()
@@ -146,6 +147,7 @@ def _overtake(window: Window) -> None:
     )
     if not same.update(content_bytes=window.content_bytes):
         raise Overtaken
+    window.refresh_from_db(fields=["searched_entries", "searched_by"])  # moved by those who search
 
 
 def _describe(session: Session, window: Window, header: Header) -> None:

@@ -20,6 +20,7 @@ PURE = (
     "sessions_app/drawing/",
     "sessions_app/importers/",
     "sessions_app/message_forms/",
+    "sessions_app/secret_texts/",
     "sessions_app/tokens/",
     "sessions_app/transcripts/",
 )

@@ -8,7 +8,7 @@ from django import template
 
 from sessions_app import plurals
 from sessions_app.drawing.scale import short
-from sessions_app.masking import mask
+from sessions_app.masking import mask, mask_beginning
 from sessions_app.transcripts.columns import UNKNOWN
 
 register = template.Library()
@@ -58,6 +58,12 @@ def duration(value: object) -> str:
 def masked(value: object) -> str:
     """A text of a transcript as the viewer may see it; escaping stays with the template."""
     return mask(str(value))
+
+
+@register.filter
+def masked_beginning(value: object) -> str:
+    """The same of a text that was cut, perhaps in the middle of what is hidden."""
+    return mask_beginning(str(value))
 
 
 @register.filter

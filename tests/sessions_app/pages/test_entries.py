@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from sessions_app import entries, masking
 from sessions_app.models import Session
+from sessions_app.secret_search import search_all
 from tests.builders import Chain, header, jsonl, short_session
 from tests.conftest import Person
 
@@ -118,8 +119,10 @@ def test_no_page_loads_more_when_the_session_is_longer(alice: Person) -> None:
         assert not any("payload" in query["sql"] for query in captured)
         return len(captured)
 
-    few = queries(alice.imports(short_session("short").data()))
-    assert queries(alice.imports(short_session("long", turns=40).data())) == few
+    short = alice.imports(short_session("short").data())
+    long = alice.imports(short_session("long", turns=40).data())
+    search_all()  # whoever looks first does it else
+    assert queries(long) == queries(short)
 
 
 def test_a_giant_line_is_no_part_of_the_page(alice: Person) -> None:
