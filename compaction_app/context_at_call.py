@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from compaction_app.context_calls import AssembledCall, CallReader
 from compaction_app.context_system import SystemPart, SystemSide, system_side
@@ -19,6 +19,10 @@ from sessions_app.transcripts.measures import all_texts
 from sessions_app.transcripts.session_context import llm_message
 
 EXCERPT: Final = 160
+AGREES_SHARE: Final = 0.15
+AGREES_TOKENS: Final = 200
+"""So far from the billed prompt an estimate of characters may lie and still speak of the same messages."""
+
 SENT_CHARS: Final = 4_000
 PROBLEMS: Final[Mapping[str, str]] = {
     "no_turn_after_flush": "This call belongs to a memory flush whose turn is not in the transcript yet.",
@@ -50,6 +54,16 @@ class Bill:
 
 
 @dataclass(frozen=True, slots=True)
+class Agreement:
+    """What was assembled beside what was billed, tokens; ``text`` says it."""
+
+    state: Literal["agrees", "parts", "unknown"]
+    counted: int | None
+    billed: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToldContext:
     """A call's whole context. ``step`` is none for the first call, and where the one before is unknown."""
 
@@ -76,9 +90,36 @@ class ToldContext:
         return sum(counted) if len(counted) == len(self.rows) else None
 
     @property
+    def agreement(self) -> Agreement:
+        """Whether the rules put together about what the provider billed.
+
+        Counted is by the vocabulary where every part has such a count, else estimated.
+        """
+        parts = [part.exact for part in self.system.parts]
+        exactly = self.message_exact
+        known = [part for part in parts if part is not None]
+        is_exact = exactly is not None and len(known) == len(parts)
+        counted = sum(known) + (exactly or 0) if is_exact else self.tokens
+        return _agreement(counted if self.call.request else None, self.bill.prompt)
+
+    @property
     def tokens(self) -> int | None:
         """Estimated, system side included; none where that is unknown."""
         return None if self.system.tokens is None else self.system.tokens + self.message_tokens
+
+
+def _agreement(counted: int | None, billed: int | None) -> Agreement:
+    if counted is None or billed is None:
+        missing = "the provider reported nothing" if billed is None else "a part is unknown"
+        return Agreement("unknown", counted, billed, f"unknown: {missing}")
+    apart = counted - billed
+    share = abs(apart) / billed if billed else 1.0
+    state: Literal["agrees", "parts"] = (
+        "agrees" if share <= AGREES_SHARE or abs(apart) <= AGREES_TOKENS else "parts"
+    )
+    way = "more" if apart >= 0 else "less"
+    text = f"{counted:,} tokens assembled, {billed:,} billed: {abs(apart):,} ({share:.1%}) {way}"
+    return Agreement(state, counted, billed, text)
 
 
 def told_context(situation: Situation, number: int) -> ToldContext:
@@ -187,6 +228,9 @@ def context_json(told: ToldContext) -> dict[str, Any]:
         "billed": {
             name: getattr(told.bill, name)
             for name in ("prompt", "cache_read", "cache_write", "output")
+        },
+        "agreement": {
+            name: getattr(told.agreement, name) for name in ("state", "counted", "billed", "text")
         },
         "left_out": list(call.request.left_out) if call.request else [],
         "removed": [seq for part in step.removed for seq in part.sources] if step else [],

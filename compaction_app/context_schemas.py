@@ -20,6 +20,25 @@ class SystemPartOut(CamelSchema):
     note: str = Field(description="What was done to it, empty where nothing was.", examples=["cut: its own limit"])  # fmt: skip
 
 
+class CommandOut(CamelSchema):
+    """What the runtime answers to a command, in its own words."""
+
+    command: str = Field(description="As it was asked.", examples=["/context list"])
+    text: str = Field(description="The answer, several lines.", examples=["Usage: 12k in / 1.2k out"])  # fmt: skip
+    known: list[str] = Field(description="The commands that are answered.", examples=[["/status"]])
+
+
+class AgreementOut(CamelSchema):
+    """What was assembled beside what the provider billed."""
+
+    state: Literal["agrees", "parts", "unknown"] = Field(
+        description="agrees: within 15 % of the billed prompt, or 200 tokens.", examples=["agrees"]
+    )
+    counted: int | None = Field(description="Assembled, tokens: by the vocabulary where all are known.", examples=[12_053])  # fmt: skip
+    billed: int | None = Field(description="The prompt that was billed, tokens.", examples=[12_480])
+    text: str = Field(description="Both, and how far they are apart.", examples=["unknown: a part is unknown"])  # fmt: skip
+
+
 class SystemOut(CamelSchema):
     """System prompt and tools."""
 
@@ -94,6 +113,7 @@ class ContextOut(CamelSchema):
     tokens: int | None = Field(description="Messages by estimate, tokens.", examples=[10_950])
     exact: int | None = Field(description="Messages by the session's vocabulary, tokens.", examples=[11_320])  # fmt: skip
     billed: BilledOut = Field(description="What the provider counted.")
+    agreement: AgreementOut = Field(description="What was assembled beside what was billed.")
     left_out: list[int] = Field(description="Entries of the context that are not sent.", examples=[[3]])  # fmt: skip
     removed: list[int] = Field(description="Entries that the call before had sent and this one does not.", examples=[[]])  # fmt: skip
     cleared: ClearedOut | None = Field(description="What the call no longer saw of results that were trimmed or cleared; null where none was.")  # fmt: skip

@@ -6,6 +6,7 @@ from django.urls import include, path
 
 from compaction_app import (
     agent_views,
+    command_views,
     comparison_views,
     connection_views,
     context_views,
@@ -55,6 +56,7 @@ urlpatterns = [
     ),
     path("sessions/<uuid:uuid>/what-ifs/", kept_views.keep_what_if, name="keep-what-if"),
     path("what-ifs/<uuid:uuid>/forget/", kept_views.forget_what_if, name="forget-what-if"),
+    path("sessions/<uuid:uuid>/commands/", command_views.commands, name="commands"),
     path("sessions/<uuid:uuid>/policy/", policy_views.use_what_if, name="use-what-if"),
     path("agents/", agent_views.agents, name="agents"),
     path("agents/<uuid:uuid>/", agent_views.agent, name="agent"),
