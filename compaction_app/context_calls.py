@@ -61,12 +61,22 @@ class AssembledCall:
     stopped: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A turn that was judged, by its number in the audit, on the branch that ended it."""
+
+    turn: int | None
+    branch: Sequence[tuple[int, Entry]]
+    result: TurnResult
+
+
 class CallReader:
     """Reads calls of one session by their numbers on the newest branch; each turn is judged once."""
 
     def __init__(self, situation: Situation) -> None:
         self.situation = situation
         self.grown = timeline_for(situation)
+        self._last: _Judged | None = None
 
     @property
     def calls(self) -> int:
@@ -110,11 +120,28 @@ class CallReader:
         leaf = self._leaf(number, answer)
         if leaf is None:
             return replace(blank, run="flush", problem="no_turn_after_flush")
-        branch = self._branch(leaf)
         try:
-            return self._assembled(blank, branch, audited)
+            return self._again(blank, audited) or self._assembled(
+                blank, self._branch(leaf), audited
+            )
         except (UnreadableTranscript, UnmeasurableMessage):
             return replace(blank, problem="unreadable")
+
+    def _again(self, blank: AssembledCall, audited: AuditedTurn | None) -> AssembledCall | None:
+        """An earlier call of the turn that was judged last, which has been assembled with it."""
+        judged = self._last
+        if judged is None or judged.turn != (audited.number if audited else None):
+            return None
+        place = next((n for n, (seq, _) in enumerate(judged.branch) if seq == blank.answer), None)
+        return None if place is None else self._of_turn(blank, judged, place)
+
+    def _of_turn(self, blank: AssembledCall, judged: _Judged, place: int) -> AssembledCall | None:
+        identity = judged.branch[place][1].id
+        record = next((call for call in judged.result.calls if call.answer_id == identity), None)
+        if record is None:
+            return None
+        request = self._request(record, judged.branch[:place])
+        return replace(blank, run=record.run, request=request)
 
     def _assembled(
         self, blank: AssembledCall, branch: Sequence[tuple[int, Entry]], audited: AuditedTurn | None
@@ -128,12 +155,10 @@ class CallReader:
         result = self._judged(inputs, since)
         if result is None:
             return replace(blank, problem="no_prompt")
-        identity = branch[place][1].id
-        record = next((call for call in result.calls if call.answer_id == identity), None)
-        if record is None:
-            return replace(blank, problem="not_sent", stopped=result.outcome)
-        request = self._request(record, branch[:place])
-        return replace(blank, run=record.run, request=request)
+        judged = _Judged(audited.number if audited else None, branch, result)
+        self._last = judged
+        found = self._of_turn(blank, judged, place)
+        return found or replace(blank, problem="not_sent", stopped=result.outcome)
 
     def _judged(self, inputs: SimulationInputs, since: Since) -> TurnResult | None:
         if not 1 <= since.number <= len(inputs.recording.turns):

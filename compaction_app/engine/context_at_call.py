@@ -198,11 +198,34 @@ def _sources(sent: Sequence[Message], originals: Sequence[Original]) -> list[tup
     for message in sent:
         own = waiting[_key(message)]
         found.append((own.popleft().seq,) if own else ())
-    for original in (left for queue in waiting.values() for left in queue):
-        place = next((n for n, m in enumerate(sent) if _holds(m, original.message)), None)
+    left = [original for queue in waiting.values() for original in queue]
+    holders = _places_of_blocks(sent) if left else {}
+    for original in left:
+        first = next(iter(_blocks(llm_message(original.message) or {})), None)
+        places = holders.get(_block_key(first), ()) if first is not None else ()
+        place = next((n for n in places if _holds(sent[n], original.message)), None)
         if place is not None:
             found[place] = tuple(sorted({*found[place], original.seq}))
     return found
+
+
+def _places_of_blocks(sent: Sequence[Message]) -> Mapping[Key, list[int]]:
+    """Where each block of a message with several is sent."""
+    found: defaultdict[Key, list[int]] = defaultdict(list)
+    for place, message in enumerate(sent):
+        blocks = _blocks(message)
+        for block in blocks if len(blocks) > 1 else ():
+            found[_block_key(block)].append(place)
+    return found
+
+
+def _block_key(block: Any) -> Key:
+    """The same for equal blocks, and mostly another for others."""
+    if not isinstance(block, Mapping):
+        return "", None, str(type(block))
+    texts = (block.get(name) for name in ("text", "thinking", "id", "data"))
+    said = next((text for text in texts if isinstance(text, str)), "")
+    return str(block.get("type")), None, said
 
 
 def _holds(message: Message, other: Message) -> bool:

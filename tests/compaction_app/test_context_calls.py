@@ -12,11 +12,14 @@ from compaction_app import context_calls
 from compaction_app.audits import simulation_of
 from compaction_app.context_at_call import told_context
 from compaction_app.context_calls import CallReader
+from compaction_app.engine.context_at_call import Original, request_of
 from compaction_app.engine.simulation.audit import audit
+from compaction_app.engine.turn.requests import Context
 from compaction_app.live_turns import report_call
 from compaction_app.runs import situation_of
 from sessions_app.models import Session, Team
 from sessions_app.rows import entries_at
+from sessions_app.tokens.message_tokens import OPENCLAW_2026_5_28
 from sessions_app.workspace import write_files
 from tests.builders import short_session
 from tests.compaction_app.audited import audited
@@ -106,3 +109,22 @@ def test_a_live_session_shows_its_agent_as_it_was_at_the_call(alice: Person) -> 
     assert [row.part.kind for row in first.rows] == ["user"]
     assert [row.part.kind for row in second.rows] == ["user", "assistant", "user"]
     assert second.prefix is not None and second.prefix.broken_at is None
+
+
+@pytest.mark.parametrize("name", ["prune-cache-ttl", "growth-96k-dense"])
+def test_a_reader_that_goes_backwards_through_a_turn_reads_the_same(team: Team, name: str) -> None:
+    situation = situation_of(audited(team, name))
+    reader = CallReader(situation)
+    for number in range(min(reader.calls, 16), 8, -1):
+        assert reader.call(number) == CallReader(situation).call(number)
+
+
+def test_messages_that_were_joined_are_traced_among_many_that_are_alike() -> None:
+    def block(text: str) -> dict[str, str]:
+        return {"type": "text", "text": text}
+
+    sent = [{"role": "user", "timestamp": n, "content": [block("same"), block(f"own {n}")]} for n in range(400)]  # fmt: skip
+    originals = [Original(n, {**sent[n], "content": [block("same")]}) for n in range(400)]
+    originals += [Original(400 + n, {"role": "user", "timestamp": -n - 1, "content": [block(f"own {n}")]}) for n in range(400)]  # fmt: skip
+    request = request_of(Context(tuple(sent), tuple(sent), 0), originals, OPENCLAW_2026_5_28)  # fmt: skip
+    assert [part.sources for part in request.parts] == [(n, 400 + n) for n in range(400)]
