@@ -13,11 +13,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from compaction_app.agent_forms import AgentForm, NewAgentForm
 from compaction_app.agent_page import agent_context, agents_context
+from compaction_app.cost_preview import preview_context
 from compaction_app.memory_page import memory_context
 from sessions_app import access
 from sessions_app.hidden_secrets import restored
 from sessions_app.models import Agent
-from sessions_app.workspace import BadFile, files_of, write_files
+from sessions_app.workspace import BadFile, check_file, files_of, write_files
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -40,6 +41,10 @@ def agent(request: HttpRequest, uuid: UUID) -> HttpResponse:
     """One agent; POST changes its own fields."""
     found = access.load(Agent.objects.all(), request.user, uuid)
     form = AgentForm(request.POST or None, instance=found)
+    if request.method == "POST" and form.is_valid() and "preview" in request.POST:
+        stored = Agent.objects.get(pk=found.pk)
+        page = preview_context(stored, found, {}, request.GET.get("file"))
+        return render(request, "compaction/agent.html", {"nav": "agents", "form": form, **page})
     if request.method == "POST" and form.is_valid():
         form.save()
         messages.success(request, "Saved. It holds from the next call on.")
@@ -60,6 +65,15 @@ def agent_file(request: HttpRequest, uuid: UUID) -> HttpResponse:
     text = None if request.POST.get("action") == "delete" else request.POST.get("text", "")
     if text is not None:
         text = restored(text, files_of(found).get(name, ""))
+    if text is not None and request.POST.get("action") == "preview":
+        try:
+            check_file(name, text)
+        except BadFile as error:
+            messages.error(request, str(error))
+            return redirect("agent", uuid)
+        page = preview_context(found, found, {name: text}, name, request.POST.get("text", ""))
+        form = AgentForm(instance=found)
+        return render(request, "compaction/agent.html", {"nav": "agents", "form": form, **page})
     try:
         write_files(found, {name: text})
     except BadFile as error:

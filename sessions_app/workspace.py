@@ -37,7 +37,7 @@ def write_files(agent: Agent, files: Mapping[str, str | None]) -> WorkspaceSnaps
         BadFile: for a name or a text that is not taken; nothing is written then.
     """
     for name, text in files.items():
-        _check(name, text)
+        check_file(name, text)
     with transaction.atomic():
         Agent.objects.select_for_update().only("pk").get(pk=agent.pk)
         for name, text in files.items():
@@ -75,7 +75,8 @@ def snapshot_of_call(window: Window, seq: int) -> WorkspaceSnapshot | None:
     return use.snapshot if use else None
 
 
-def _check(name: str, text: str | None) -> None:
+def check_file(name: str, text: str | None) -> None:
+    """Raises :class:`BadFile` for a name or a text that no workspace takes."""
     if not _NAME.fullmatch(name) or len(name) > 200 or ".." in name:
         raise BadFile(
             f"{name[:60]!r} is no file name here: letters, digits, blanks and . _ - , with / between folders."
