@@ -53,12 +53,12 @@ _WEB_TOKEN = re.compile(
 )
 
 
-def known_in(text: str, lower: str) -> Iterator[Span]:
-    """What the library finds. ``lower`` is the text in lower case, character by character."""
+def known_in(text: str, plain: str, lower: str) -> Iterator[Span]:
+    """What the library finds; ``plain`` and ``lower`` have ASCII for each character."""
     for detector in DETECTORS:
         for start, end in _windows(detector, lower):
             yield from _asked(detector, text, start, end)
-    yield from _web_tokens(text)
+    yield from _web_tokens(text, plain)
 
 
 def _windows(detector: Detector, lower: str) -> Iterator[tuple[int, int]]:
@@ -95,16 +95,16 @@ def _asked(detector: Detector, text: str, start: int, end: int) -> Iterator[Span
             yield Span(start + at, start + after, detector.kind)
 
 
-def _web_tokens(text: str) -> Iterator[Span]:
+def _web_tokens(text: str, plain: str) -> Iterator[Span]:
     """JSON Web Tokens: the library says whether what looks like one is one. Its own pattern looks at
     every beginning in a long run of letters, so that only whole runs are given to it."""
-    at = text.find("eyJ")
+    at = plain.find("eyJ")
     while at >= 0:
         found = _WEB_TOKEN.match(text, at)
         end = found.end() if found else at + 3
         if found and any(_plugin("jwt", "JwtTokenDetector").analyze_string(found[0])):
             yield Span(at, end, "JSON Web Token")
-        at = text.find("eyJ", end)
+        at = plain.find("eyJ", end)
 
 
 @cache

@@ -86,6 +86,21 @@ SHAPES: Final = (
     _shape("Databricks token", "dapi", "a-f0-9", 32),
     _shape("age secret key", "AGE-SECRET-KEY-1", "A-Z0-9", 50),
 )
+
+
+def _by_anchor() -> dict[str, tuple[int, list[Shape]]]:
+    """The shapes by a literal that several share, so that a text is looked through for each literal
+    once: where in their prefix it stands, and which they are."""
+    shared = (("sk-", 0), ("k_live_", 1), ("xox", 0))
+    found: dict[str, tuple[int, list[Shape]]] = {}
+    for shape in SHAPES:
+        fitting = ((a, n) for a, n in shared if shape.prefix[n:].startswith(a))
+        anchor, inside = next(fitting, (shape.prefix, 0))
+        found.setdefault(anchor, (inside, []))[1].append(shape)
+    return found
+
+
+_BY_ANCHOR: Final = _by_anchor()
 _TELEGRAM = re.compile(r"[0-9]{8,10}\Z")
 _TELEGRAM_REST = re.compile(r":AA[\w-]{33}(?![\w-])")
 _BREAK: Final = r"(?:\s|\\+[nrt]|[\"'+,])*"
@@ -97,17 +112,22 @@ _PRIVATE_KEY = re.compile(
 )
 
 
-def shapes_in(text: str, *, is_cut: bool) -> Iterator[Span]:
-    """Tokens of known shapes; ``is_cut``: the end of the text may have cut one off."""
-    for shape in SHAPES:
-        at = text.find(shape.prefix)
+def shapes_in(text: str, plain: str, *, is_cut: bool) -> Iterator[Span]:
+    """Tokens of known shapes; ``plain`` has ASCII for each character, ``is_cut``: the end of the text may have cut one off."""
+    for anchor, (inside, shapes) in _BY_ANCHOR.items():
+        at = plain.find(anchor)
         while at >= 0:
-            end = _end(text, at, shape, is_cut=is_cut)
-            if end:
-                yield Span(at, end, shape.kind)
-            at = text.find(shape.prefix, end or at + 1)
-    yield from _private_keys(text)
-    yield from _telegram_tokens(text)
+            end = at + len(anchor)
+            for shape in shapes:
+                start = at - inside
+                found = start >= 0 and plain.startswith(shape.prefix, start)
+                stop = _end(text, start, shape, is_cut=is_cut) if found else 0
+                if stop:
+                    yield Span(start, stop, shape.kind)
+                    end = max(end, stop)
+            at = plain.find(anchor, end)
+    yield from _private_keys(text, plain)
+    yield from _telegram_tokens(text, plain)
 
 
 def _end(text: str, at: int, shape: Shape, *, is_cut: bool) -> int:
@@ -129,20 +149,20 @@ def _end(text: str, at: int, shape: Shape, *, is_cut: bool) -> int:
     return end
 
 
-def _private_keys(text: str) -> Iterator[Span]:
-    at = text.find("-----BEGIN ")
+def _private_keys(text: str, plain: str) -> Iterator[Span]:
+    at = plain.find("-----BEGIN ")
     while at >= 0:
         found = _PRIVATE_KEY.match(text, at)
         if found:
             yield Span(at, found.end(), "private key")
-        at = text.find("-----BEGIN ", found.end() if found else at + 1)
+        at = plain.find("-----BEGIN ", found.end() if found else at + 1)
 
 
-def _telegram_tokens(text: str) -> Iterator[Span]:
-    at = text.find(":AA")
+def _telegram_tokens(text: str, plain: str) -> Iterator[Span]:
+    at = plain.find(":AA")
     while at >= 0:
         number = _TELEGRAM.search(text, max(0, at - 10), at)
         rest = _TELEGRAM_REST.match(text, at)
         if number and rest and not text[number.start() - 1 : number.start()].isdigit():
             yield Span(number.start(), rest.end(), "Telegram bot token")
-        at = text.find(":AA", at + 1)
+        at = plain.find(":AA", at + 1)
