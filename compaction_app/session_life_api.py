@@ -123,7 +123,9 @@ def delete(request: HttpRequest, session_id: UUID) -> Status[None]:
 def export(
     request: HttpRequest,
     session_id: UUID,
-    originals: Annotated[bool, Query(description="With its secrets; it is noted who asks.")] = False,
+    originals: Annotated[
+        bool, Query(description="With its secrets; it is noted who asks.")
+    ] = False,
 ) -> HttpResponseBase:
     """The session as the runtime would have written it; imported again it is the same session.
 
