@@ -21,7 +21,7 @@ from compaction_app.engine.turn.runtime_event import compacted_event, with_event
 from compaction_app.live_steps import record_step, stages_made
 from compaction_app.models import CompactionRecord, LiveStep
 from compaction_app.record_chain import link_record
-from compaction_app.run_memory import with_failure
+from compaction_app.run_memory import with_failure, with_preflight
 from compaction_app.step_log import StepLog
 from sessions_app import store
 from sessions_app.models import Job, Session, Window
@@ -149,6 +149,8 @@ def _count(made: Made, writer: Writer, came_in: list[Record]) -> None:
         update = CompactionUpdate(amount=1, tokens_after=after)
         index = increment_compaction_count(state.index, update, writer.now_ms, rules.session_index)
         state = replace(state, index=index)
+    if made.trigger == BEFORE_TURN:
+        state = with_preflight(state)
     queued = state.queued
     if made.trigger == MANUAL:
         total, window = state.index.get("totalTokens"), setup.lines.window

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from compaction_app.engine.decision import Decision
 from compaction_app.engine.pruning.persist import is_transcript_only
@@ -28,6 +28,9 @@ from compaction_app.run_memory import RunMemory
 from sessions_app.importers.marks import first_text, turn_mark
 
 Message = Mapping[str, Any]
+ALREADY_COMPACTED: Final = "Already compacted"
+"""A reason that a turn goes on after (spec compaction 8)."""
+
 Action = Literal["send", "flush", "compact", "blocked", "done"]
 
 
@@ -104,6 +107,8 @@ def next_step(
                 case Compaction() if leaves_compaction:
                     left = left or request
                     answer = NoSummary("left_to_job", "left to a job")
+                case Compaction(trigger="budget") if memory.preflighted:
+                    answer = NoSummary("tried_before", ALREADY_COMPACTED)
                 case Compaction():
                     said = memory.failure("compact", head)
                     if said is None:

@@ -24,7 +24,7 @@ class RunMemory:
     ``retries``: the session was cut, and the prompt is to be sent again. ``touched_ms``: when a pruned call
     of the run touched the cache. ``timed_out``: a call ran into its time limit with so many tokens that a
     compaction goes before it is tried again. ``calls_before``: calls of the run whose usages are not kept any
-    more. ``tried`` are works (``flush``,
+    more. ``preflighted``: the compaction before the turn has been made, once. ``tried`` are works (``flush``,
     ``compact``) that a job has tried and that made nothing: the head they were tried at, what was said.
     """
 
@@ -40,6 +40,7 @@ class RunMemory:
     touched_ms: int | None = None
     timed_out: int | None = None
     calls_before: int = 0
+    preflighted: bool = False
     tried: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
@@ -77,6 +78,7 @@ def memory_of(state: LiveState) -> RunMemory:
         touched_ms=kept.get("touchedMs"),
         timed_out=kept.get("timedOut"),
         calls_before=kept.get("callsBefore", 0),
+        preflighted=kept.get("preflighted", False),
         tried={work: (at, said) for work, (at, said) in tried.items()},
     )
 
@@ -96,6 +98,7 @@ def with_memory(state: LiveState, memory: RunMemory) -> LiveState:
         "touchedMs": memory.touched_ms,
         "timedOut": memory.timed_out,
         "callsBefore": memory.calls_before,
+        "preflighted": memory.preflighted,
         "tried": {work: list(said) for work, said in memory.tried.items()},
     }
     return replace(state, run={key: value for key, value in kept.items() if value})
@@ -106,6 +109,11 @@ def with_failure(state: LiveState, work: str, head: str | None, message: str) ->
     not asked for again, and the turn goes on as after a failure."""
     memory = memory_of(state)
     return with_memory(state, replace(memory, tried={**memory.tried, work: (head or "", message)}))
+
+
+def with_preflight(state: LiveState) -> LiveState:
+    """After a compaction before a turn: it runs once a turn (spec compaction 8), whatever it left."""
+    return with_memory(state, replace(memory_of(state), preflighted=True))
 
 
 def begun(state: LiveState, *, flush: bool) -> LiveState:
@@ -123,6 +131,7 @@ def begun(state: LiveState, *, flush: bool) -> LiveState:
         touched_ms=None,
         timed_out=None,
         calls_before=0,
+        preflighted=False,
     )
     if memory.is_open:
         kept = replace(kept, overflow_compactions=0, timeout_compactions=0, truncations=0)

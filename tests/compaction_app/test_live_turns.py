@@ -7,7 +7,7 @@ import pytest
 from compaction_app import live_turns
 from compaction_app.models import Decision
 from compaction_app.next_step import NothingToSend
-from compaction_app.run_memory import memory_of, with_failure
+from compaction_app.run_memory import memory_of, with_failure, with_preflight
 from sessions_app import store
 from sessions_app.models import Entry, Event, Session
 from sessions_app.payload import record_of
@@ -244,6 +244,26 @@ def test_a_stored_prompt_is_sent_once_after_the_compaction_before_its_turn(
     assert again.context is not None
     texts = [message["content"][0]["text"] for message in again.context.messages]
     assert texts[1:] == ["more"]
+
+
+def test_the_compaction_before_a_turn_runs_once_whatever_it_left(session: Session) -> None:
+    turn(session, "x" * 8_000, prompt=27_000)
+    turn(session, prompt=27_000)
+    with store.writing(session) as writer:
+        writer.state = with_failure(writer.state, "flush", writer.head, "no model")
+    assert live_turns.prepare(session, user("more")).next.action == "compact"
+    compacted(session, entries(session)[-2].entry_id)
+    with store.writing(session) as writer:
+        writer.state = with_failure(writer.state, "flush", writer.head, "no model")
+    assert live_turns.prepare(session, user("more")).next.action == "compact"
+    with store.writing(session) as writer:
+        writer.state = with_preflight(writer.state)
+    sent = live_turns.prepare(session, user("more")).next
+    assert sent.action == "send", "the total is as large as before, and the turn goes on"
+    live_turns.report_call(session, [user("more"), answer("yes", 27_000)])
+    with store.writing(session) as writer:
+        writer.state = with_failure(writer.state, "flush", writer.head, "no model")
+    assert live_turns.prepare(session, user("next")).next.action == "compact", "once a turn"
 
 
 def test_recovery_has_its_limits(session: Session) -> None:
