@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('sessions_app', '0014_copies_of_recordings'),
+        ("sessions_app", "0014_copies_of_recordings"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
