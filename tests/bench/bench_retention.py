@@ -6,16 +6,23 @@ import json
 from time import process_time
 from typing import Any
 
+import zstandard
+
+from compaction_app.anchor_store import BLOCK
 from compaction_app.engine.replay_context import Cut
 from compaction_app.engine.retention.extract import Extractor
 from compaction_app.engine.retention.ledger import Ledger
+from compaction_app.engine.retention.session_index import SessionIndex
+from compaction_app.engine.retention.stored_form import add_block, block_of
 from compaction_app.lost import EXTRACTIVE
+from sessions_app.importers import read_transcript
 from tests.bench.sessions import long_session
 
 LENGTHS = (1_000, 10_000)
 GOAL_MS = 2_000
 GOAL_GROWTH = 1.5
 GOAL_MOVE_MS = 20
+GOAL_STORED_MS = 1_000
 
 
 def conversation(messages: int) -> list[dict[str, Any]]:
@@ -38,6 +45,24 @@ def _moves(messages: list[dict[str, Any]]) -> float:
     return 1000 * (process_time() - start) / 10 * 2
 
 
+def _from_blocks(length: int) -> tuple[float, int]:
+    """Milliseconds to know a session from its stored blocks, and how many bytes these have."""
+    lines = b"".join(long_session(length, with_compactions=False))
+    index = SessionIndex()
+    blocks: list[bytes] = []
+    entries = read_transcript([lines]).entries
+    for first in range(0, len(entries), BLOCK):
+        index.add(entries[first : first + BLOCK])
+        blocks.append(zstandard.compress(block_of(index, first)))
+    start = process_time()
+    again = SessionIndex()
+    for block in blocks:
+        add_block(again, zstandard.decompress(block))
+    spent = 1000 * (process_time() - start)
+    assert again.anchors == index.anchors
+    return spent, sum(map(len, blocks))
+
+
 def measure() -> list[dict[str, Any]]:
     spent: dict[int, float] = {}
     found = chars = 0
@@ -49,6 +74,7 @@ def measure() -> list[dict[str, Any]]:
         found = sum(len(extractor.add(n, message)) for n, message in enumerate(messages))
         spent[length] = process_time() - start
     moved = _moves(messages)
+    stored, stored_bytes = _from_blocks(LENGTHS[-1])
     short, long = LENGTHS
     growth = (spent[long] / long) / (spent[short] / short)
     return [
@@ -59,6 +85,14 @@ def measure() -> list[dict[str, Any]]:
             "goal": f"<= {GOAL_MS} ms of processor time",
             "ok": 1000 * spent[long] <= GOAL_MS,
             "detail": f"{chars / 1e6:.0f} MB, {found} anchors",
+        },
+        {
+            "name": f"anchors of {long} entries from stored blocks",
+            "value": stored,
+            "unit": "ms",
+            "goal": f"<= {GOAL_STORED_MS} ms of processor time",
+            "ok": stored <= GOAL_STORED_MS,
+            "detail": f"{stored_bytes / 1e3:,.0f} kB stored",
         },
         {
             "name": f"anchors lost in a what-if of {long} messages",
