@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -120,10 +121,8 @@ class Ledger:
     def _chosen(self, waiting: Ints, room: Room) -> Ints:
         """Those a summary has room for, the newest first; what a chosen sentence names is chosen with it."""
         able = waiting[self._quotable[waiting]]
-        groups = [
-            able[np.isin(self._kinds[able], [KINDS.index(kind) for kind in kinds])]
-            for kinds, _ in room.shares
-        ]
+        group_of = _groups_of_kinds(room)[self._kinds[able]]
+        groups = [able[group_of == number] for number in range(len(room.shares))]
         sums = [np.cumsum(self._chars[group]) for group in groups]
         taken = [
             int(np.searchsorted(total, share * room.chars, side="right"))
@@ -136,8 +135,18 @@ class Ledger:
             left -= (int(total[more - 1]) if more else 0) - used
             taken[number] = more
         chosen = [group[:n] for group, n in zip(groups, taken, strict=True)]
-        named = [self._inside[int(n)] for group in chosen for n in group if int(n) in self._inside]
+        inside = self._inside
+        named = [inside[n] for group in chosen for n in group.tolist() if n in inside]
         return _distinct(np.concatenate((*chosen, *named))) if groups else able[:0]
+
+
+@lru_cache(maxsize=8)
+def _groups_of_kinds(room: Room) -> Ints:
+    """For the number of each kind that of the share that serves it, -1 for none."""
+    found = np.full(len(KINDS), -1, np.int64)
+    for number, (kinds, _) in enumerate(room.shares):
+        found[[KINDS.index(kind) for kind in kinds]] = number
+    return found
 
 
 def _nested(anchors: Sequence[Anchor]) -> Iterable[tuple[Anchor, Anchor]]:
