@@ -28,7 +28,11 @@ AROUND: Final = 90
 """Characters that are quoted on each side of an anchor."""
 LEAST_AROUND: Final = 3
 """So many words have to stand around an anchor; less is no question."""
+ASKED: Final = "[?]"
+"""What is asked for."""
 BLANK: Final = "____"
+"""What other questions ask for; more than one of them leaves it open which name is meant."""
+MOST_BLANKS: Final = 1
 MAX_ANSWER: Final = 400
 _ASKED: Final = frozenset({"constraint", "decision", "promise"}) | IDENTIFIERS
 _LINE: Final = re.compile(r"\s*\**\(?([0-9]{1,3})[.):]\**\s*(.*)")
@@ -141,11 +145,13 @@ def _question(fate: Fate, message: Mapping[str, Any], hidden: Iterable[str]) -> 
     # Hidden first and cut afterwards: the end of a sentence that is cut in two would still tell it.
     before = _without(text[: anchor.start], hidden)[-AROUND:]
     behind = _without(text[anchor.end :], hidden)[:AROUND]
-    around = _SPACES.sub(" ", f"{before}{BLANK}{behind}").strip()
+    around = _SPACES.sub(" ", f"{before}{ASKED}{behind}").strip()
     if len(_WORDS.findall(around.replace("_", " "))) < LEAST_AROUND:
         return ""
+    if around.count(BLANK) > MOST_BLANKS:
+        return ""
     one = {"path": "path", "url": "address", "host_port": "host", "quantity": "quantity"}
-    return f"Which {one.get(anchor.kind, anchor.kind)} stood at {BLANK} in “{around}”?"
+    return f"Which {one.get(anchor.kind, anchor.kind)} stood at {ASKED} in “{around}”?"
 
 
 def _of_sentence(kind: AnchorKind, said: str, hidden: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from compaction_app.engine.retention.probes import (
-    BLANK,
+    ASKED,
     Question,
     prompt_of,
     questions_of,
@@ -40,7 +40,13 @@ def test_no_question_tells_an_answer() -> None:
     assert "OPS-9911" not in names  # it stands in a demand that is asked for as a whole
     assert not any(name in q.text for q in made for name in names)
     blanks = [q.text for q in made if q.fate.anchor.kind == "ticket"]
-    assert all(BLANK in text for text in blanks)
+    assert blanks and all(text.count(ASKED) == 2 for text in blanks)  # named, and where it stood
+
+
+def test_a_list_of_names_is_no_question() -> None:
+    said = user("Please look at a/one.py, a/two.py, a/three.py and a/four.py tomorrow morning.")
+    fates = retention([(0, said)], "").fates
+    assert questions_of(fates, lambda entry: said) == []
 
 
 def test_the_same_compaction_gives_the_same_questions_of_all_kinds() -> None:
