@@ -18,13 +18,17 @@ CROWD = 20
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextlab.settings")
     django.setup()
+    from django.conf import settings
+
     from compaction_app.policies import save_version
+    from contextlab import broker
     from sessions_app import api_tokens
     from sessions_app.live_sessions import create_session
     from sessions_app.models import Agent, Team
     from tests.bench.append_cost import LONG, SHORT, session_of
     from tests.compaction_app.live import SMALL
 
+    broker.create(settings.CELERY_BROKER_FOLDER)
     team = Team.objects.create(name="bench")
     given = {"team": team, "is_live": True, "model": "m"}
     wide = Agent.objects.create(name="wide", windows={"contextWindow": 400_000}, **given)
