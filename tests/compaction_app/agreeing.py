@@ -13,9 +13,9 @@ from sessions_app.imports import Source
 from sessions_app.models import Team
 from tests.compaction_app.audited import sources
 from tests.golden import runs
-from tests.importers.reading import SAMPLES
+from tests.importers.reading import DATA, SAMPLES
 
-TRANSCRIPTS = sorted(SAMPLES.glob("*.jsonl"))
+TRANSCRIPTS = sorted((*SAMPLES.glob("*.jsonl"), *(DATA / "transcripts").glob("*.jsonl")))
 
 
 def of_run(name: str) -> Counter[str]:
