@@ -18,6 +18,7 @@ from compaction_app.engine.composition.bootstrap_limits import bootstrap_limits
 from compaction_app.engine.composition.bootstrap_report import FileStats
 from compaction_app.engine.composition.context_reply import context_mode, context_reply
 from compaction_app.engine.composition.prompt_report import ReportedRun, prompt_report
+from compaction_app.engine.composition.report_order import in_order
 from compaction_app.engine.composition.status_reply import (
     facts_of_entry,
     status_reply,
@@ -192,7 +193,10 @@ def _stand_in(usage: Mapping[str, Any], compactions: int, last_ms: int | None) -
 
 
 def _told(entry: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {name: value for name, value in (entry or {}).items() if value is not None}
+    told = {name: value for name, value in (entry or {}).items() if value is not None}
+    if "systemPromptReport" in told:
+        told["systemPromptReport"] = in_order(told["systemPromptReport"])
+    return told
 
 
 def _usage(usage: Mapping[str, Any]) -> dict[str, Any]:

@@ -76,5 +76,5 @@ def test_the_session_page_shows_what_has_just_been_appended(
     first = alice.client.get(f"/sessions/{session.uuid}/").content.decode()
     talk(session)
     second = alice.client.get(f"/sessions/{session.uuid}/").content.decode()
-    assert "<b>1</b> model calls" in first and "<b>2</b> model calls" in second
+    assert "<b>1</b> model call" in first and "<b>2</b> model calls" in second
     assert "live" in second
