@@ -94,6 +94,7 @@ _COMPACTION: Final = {
     "timeout": "the compaction took too long",
     "provider_error_4xx": "the provider refused the summary's request",
     "provider_error_5xx": "the provider failed on the summary's request",
+    "as_recorded": "the cut stands where the recorded compaction made it",
     "all_kept": "everything fits the kept tail",
     "kept_enough": "the kept tail is full",
     "no_cut_point": "no message can begin the kept tail",

@@ -35,7 +35,7 @@ def test_the_page_follows_what_the_agent_appends(browser: Browser, tmp_path: Pat
         log_in(page, link)
         page.goto(f"http://127.0.0.1:{port}/sessions/{session}/")
         facts, entries = page.locator("#facts"), page.locator("#entries")
-        expect(facts).to_contain_text("1 model calls")
+        expect(facts).to_contain_text("1 model call")
         floor = page.locator("#k-reserve_tokens_floor")
         floor.fill("12345")
         for number in (2, 3):
