@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -18,31 +19,29 @@ from tests.importers.reading import ROOT
 
 LINES = jsonl(*short_session(turns=3).records).splitlines(keepends=True)
 PATIENCE = 30.0
+DATABASE = "watch.sqlite3"
+
+
+def environment(data: Path) -> dict[str, str]:
+    """The program's, with a database of its own in a folder."""
+    return {
+        **{name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
+        "DATA_DIR": str(data),
+        "DATABASE_URL": f"sqlite:///{data / DATABASE}",
+    }
 
 
 class Watcher:
     """The program, on a database of its own."""
 
     def __init__(self, folder: Path, data: Path) -> None:
-        self.database = data / "watch.sqlite3"
-        self.environment = {
-            **{name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
-            "DATA_DIR": str(data),
-            "DATABASE_URL": f"sqlite:///{self.database}",
-        }
-        self.run("migrate", "--verbosity", "0")
+        self.database = data / DATABASE
         self.process = subprocess.Popen(
             [sys.executable, "manage.py", "watch", str(folder)],
-            cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, text=True,
+            cwd=ROOT, env=environment(data), stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self.process.stdout is not None
         assert "watching" in self.process.stdout.readline()
-
-    def run(self, *arguments: str) -> str:
-        command = [sys.executable, "manage.py", *arguments]
-        return subprocess.run(
-            command, cwd=ROOT, env=self.environment, check=True, capture_output=True, text=True
-        ).stdout
 
     def entries(self) -> int:
         with sqlite3.connect(self.database, timeout=10) as database:
@@ -60,10 +59,23 @@ class Watcher:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Watcher]]:
-    folder = tmp_path_factory.mktemp("watched")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with all tables and nothing in them."""
+    data = tmp_path_factory.mktemp("empty")
+    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    subprocess.run(command, cwd=ROOT, env=environment(data), check=True)
+    return data / DATABASE
+
+
+@pytest.fixture
+def place(empty: Path, tmp_path: Path) -> Iterator[tuple[Path, Watcher]]:
+    """A watcher of each test's own: one of them ends it."""
+    folder, data = tmp_path / "watched", tmp_path / "data"
+    folder.mkdir()
+    data.mkdir()
     (folder / "first.jsonl").write_bytes(LINES[0] + LINES[1])
-    watcher = Watcher(folder, tmp_path_factory.mktemp("data"))
+    shutil.copy(empty, data / DATABASE)
+    watcher = Watcher(folder, data)
     yield folder, watcher
     if watcher.process.poll() is None:
         watcher.process.send_signal(signal.SIGTERM)
